@@ -1,0 +1,199 @@
+//! Facts: what one Kubernetes object says, reduced to what can matter.
+//!
+//! Facts are replicated beside the records, without making a revision, so that
+//! a new leader knows everything that the old one had learned and can resume
+//! the watches instead of listing the cluster.
+
+use serde::{Deserialize, Serialize};
+use std::{net::IpAddr, sync::Arc};
+
+use crate::{
+    AddressFamily, Mirror, NodeName, OwnerRef, PodAddresses, PodId, PodPhase, PortRules, ServiceId,
+    ServiceRecord, SlicePort, Text,
+};
+
+/// The kinds of object that are watched, in the order in which they are listed:
+/// what others refer to comes first.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum FactKind {
+    /// `v1` Node.
+    Node,
+    /// `apps/v1` ReplicaSet, metadata only.
+    ReplicaSet,
+    /// `batch/v1` Job, metadata only.
+    Job,
+    /// `v1` Pod.
+    Pod,
+    /// `v1` Service.
+    Service,
+    /// `discovery.k8s.io/v1` EndpointSlice.
+    EndpointSlice,
+}
+
+impl FactKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] = [
+        Self::Node,
+        Self::ReplicaSet,
+        Self::Job,
+        Self::Pod,
+        Self::Service,
+        Self::EndpointSlice,
+    ];
+
+    /// The plural resource name, as metrics and RBAC rules use it.
+    #[must_use]
+    pub const fn resource(self) -> &'static str {
+        match self {
+            Self::Node => "nodes",
+            Self::ReplicaSet => "replicasets",
+            Self::Job => "jobs",
+            Self::Pod => "pods",
+            Self::Service => "services",
+            Self::EndpointSlice => "endpointslices",
+        }
+    }
+}
+
+impl std::fmt::Display for FactKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.resource())
+    }
+}
+
+/// Names the object that a fact is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct FactKey {
+    /// The kind of the object.
+    pub kind: FactKind,
+    /// Its namespace; empty for a Node.
+    pub namespace: Text,
+    /// Its name.
+    pub name: Text,
+}
+
+impl FactKey {
+    /// Names an object.
+    #[must_use]
+    pub fn named(kind: FactKind, namespace: &str, name: &str) -> Self {
+        Self {
+            kind,
+            namespace: namespace.into(),
+            name: name.into(),
+        }
+    }
+}
+
+impl std::fmt::Display for FactKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.kind {
+            FactKind::Node => write!(f, "{} {}", self.kind, self.name),
+            FactKind::ReplicaSet
+            | FactKind::Job
+            | FactKind::Pod
+            | FactKind::Service
+            | FactKind::EndpointSlice => {
+                write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
+            }
+        }
+    }
+}
+
+/// One parsed observation of a Kubernetes object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Fact {
+    /// The node's zone: label `topology.kubernetes.io/zone`, if not empty.
+    Node(Option<Text>),
+    /// Of a ReplicaSet or Job, only who owns it.
+    Owner(OwnerFact),
+    /// A pod.
+    Pod(PodFact),
+    /// A service.
+    Service(ServiceRecord),
+    /// An endpoint slice.
+    Slice(SliceFact),
+}
+
+/// Who owns an object that itself owns pods.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OwnerFact {
+    /// The single owner; `None` with no owner or several.
+    pub owner: Option<OwnerRef>,
+}
+
+/// A pod.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PodFact {
+    /// The pod's uid: a pod of the same name with another uid is another pod.
+    pub uid: Text,
+    /// The single owner; `None` with no owner or several.
+    pub owner: Option<OwnerRef>,
+    /// See [`Workload::node`](crate::Workload::node).
+    pub node: Option<NodeName>,
+    /// See [`Workload::service_account`](crate::Workload::service_account).
+    pub service_account: Text,
+    /// See [`Workload::control_plane`](crate::Workload::control_plane).
+    pub control_plane: Option<Text>,
+    /// See [`Workload::template_hash`](crate::Workload::template_hash).
+    pub template_hash: Option<Text>,
+    /// See [`Workload::rules`](crate::Workload::rules).
+    pub rules: PortRules,
+    /// Where it is found.
+    pub addresses: PodAddresses,
+    /// How far it has come.
+    pub phase: PodPhase,
+    /// Whether it has a deletion timestamp.
+    pub terminating: bool,
+}
+
+/// An endpoint slice as the object has it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SliceFact {
+    /// The service it belongs to: by label, else by owner reference.
+    pub service: ServiceId,
+    /// The family of its addresses; FQDN slices are no facts.
+    pub family: AddressFamily,
+    /// Its ports that have a number.
+    pub ports: Vec<SlicePort>,
+    /// Its endpoints, ready or not.
+    pub endpoints: Vec<EndpointFact>,
+    /// Marks of a mirrored service.
+    pub mirror: Mirror,
+}
+
+/// One endpoint of a slice as the object has it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct EndpointFact {
+    /// Its addresses, all of the slice's family.
+    pub addresses: Vec<IpAddr>,
+    /// `conditions.ready`; absent counts as true.
+    pub ready: bool,
+    /// See [`Endpoint::hostname`](crate::Endpoint::hostname).
+    pub hostname: Option<Text>,
+    /// `zone`, if not empty.
+    pub zone: Option<Text>,
+    /// `hints.forZones`, sorted.
+    pub hint_zones: Vec<Text>,
+    /// What it refers to.
+    pub target: TargetRef,
+}
+
+/// What an endpoint of a slice refers to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum TargetRef {
+    /// No object.
+    Address,
+    /// A pod, with the uid if the reference has one.
+    Pod {
+        /// The pod; without a namespace in the reference, the slice's.
+        pod: PodId,
+        /// The uid the slice means; `None` matches any.
+        uid: Option<Text>,
+    },
+}
+
+/// The API server's opaque token for a place in its history of one kind.
+///
+/// Compared for equality only, never ordered. Source: `metadata.resourceVersion`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Cursor(pub Arc<str>);
