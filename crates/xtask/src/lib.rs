@@ -1,0 +1,18 @@
+//! The project's own commands, and the real API server as a library for tests.
+//!
+//! ```text
+//! cargo xtask kube ──> kube::binaries (go build, once) ──> etcd <── kube-apiserver <── kubeconfig
+//! cargo xtask test ──> checks (fmt, clippy, test, doc, generated code)
+//! ```
+
+pub mod checks;
+pub mod kube;
+pub mod report;
+
+use std::path::Path;
+
+/// The folder of the workspace: two above this crate's.
+fn workspace() -> &'static Path {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    crate_folder.ancestors().nth(2).unwrap_or(crate_folder)
+}

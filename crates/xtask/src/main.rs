@@ -1,0 +1,137 @@
+//! `cargo xtask`: the project's own commands.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use xtask::checks::{self, KubeTests};
+use xtask::kube::{Kube, Options, WatchCache};
+use xtask::report;
+
+/// How often a wait looks for a signal or for a program that died.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The project's own commands.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Run every check and every test, up to the first failure
+    Test {
+        /// Skip the tests that need the real API server, and do not build it
+        #[arg(long)]
+        no_kube: bool,
+    },
+    /// Run a real kube-apiserver and etcd on loopback until Ctrl-C
+    Kube {
+        /// Folder for data and logs, kept afterwards [default: a temporary one]
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+        /// Where to write the kubeconfig [default: in the data folder]
+        #[arg(long, value_name = "PATH")]
+        kubeconfig: Option<PathBuf>,
+        /// Serve watches from memory, or from etcd: then 410 comes exactly after a compaction
+        #[arg(long, value_enum, default_value_t = WatchCache::On)]
+        watch_cache: WatchCache,
+    },
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Verb::Test { no_kube: false } => checks::run(KubeTests::Run).map_err(Into::into),
+        Verb::Test { no_kube: true } => checks::run(KubeTests::Skip).map_err(Into::into),
+        Verb::Kube {
+            data,
+            kubeconfig,
+            watch_cache,
+        } => run_kube(&Options {
+            data,
+            kubeconfig,
+            watch_cache,
+        }),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report::bad(&format!("error: {}", with_causes(error.as_ref())));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Serves until a signal comes or one of the programs dies; both are stopped on return.
+fn run_kube(options: &Options) -> Result<(), Box<dyn Error>> {
+    // Before the start, so that Ctrl-C during the start is not lost.
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let mut kube = Kube::start(options)?;
+    anstream::println!("kubeconfig  {}", kube.kubeconfig().display());
+    anstream::println!("API server  {}", kube.url());
+    anstream::println!("etcd        {}", kube.etcd_url());
+    anstream::println!("data        {}", kube.data().display());
+    report::good("ready; Ctrl-C stops both");
+    while signals.pending().next().is_none() {
+        if let Some(name) = kube.ended() {
+            return Err(format!("{name} ended; see its log in {}", kube.data().display()).into());
+        }
+        thread::sleep(POLL_INTERVAL);
+    }
+    report::progress("stopping");
+    Ok(())
+}
+
+/// The error and what caused it, outermost first.
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        // Writing to a string cannot fail.
+        let _ = write!(text, ": {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn an_unknown_watch_cache_is_refused_with_the_allowed_values() {
+        let words = ["cargo xtask", "kube", "--watch-cache", "maybe"];
+        let error = Arguments::try_parse_from(words).err().unwrap().to_string();
+        assert!(
+            error.starts_with(
+                "error: invalid value 'maybe' for '--watch-cache <WATCH_CACHE>'\n  [possible values: on, off]"
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_error_is_shown_with_its_causes() {
+        let cause = std::io::Error::other("no space left");
+        let error = xtask::kube::StartError::Port(cause);
+        assert_eq!(
+            with_causes(&error),
+            "no free port on 127.0.0.1: no space left"
+        );
+    }
+}
