@@ -4,6 +4,8 @@
 //! matter. *Records* are what answers are made of: facts already joined. Both are
 //! plain values, ordered and serialisable, with no clock, no I/O and no Kubernetes type.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod authority;
 mod endpoint;
 mod fact;

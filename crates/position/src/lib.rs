@@ -2,6 +2,8 @@
 //!
 //! Depends on nothing of ours. Everything here is a plain value with one meaning.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod digest;
 mod hex;
 mod history_id;

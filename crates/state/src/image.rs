@@ -84,17 +84,14 @@ impl State {
         let mut state = Self::default();
         let mut count: u64 = 0;
         loop {
-            match read_item(input)? {
-                Item::End(expected) if expected == count => break,
-                Item::End(expected) => {
-                    let text = format!("{count} items where {expected} were written");
-                    return Err(ImageError::Damaged(text));
-                }
-                item => state.put_item(item),
+            let item = read_item(input)?;
+            if let Item::End(expected) = item {
+                whole(count, expected)?;
+                return state.verified();
             }
+            state.put_item(item);
             count = count.saturating_add(1);
         }
-        state.verified()
     }
 
     fn put_item(&mut self, item: Item) {
@@ -196,6 +193,14 @@ impl StateImage {
         }
         write_item(out, &Item::End(count))
     }
+}
+
+fn whole(count: u64, expected: u64) -> Result<(), ImageError> {
+    if count == expected {
+        return Ok(());
+    }
+    let text = format!("{count} items where {expected} were written");
+    Err(ImageError::Damaged(text))
 }
 
 fn staged_items(staged: &Staged) -> impl Iterator<Item = Item> {

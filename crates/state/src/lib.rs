@@ -8,6 +8,8 @@
 //! Applying is put and delete, nothing more: the leader joins, so that two
 //! versions of the program cannot join one batch in two ways.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 mod apply;
 mod changed;
 pub mod codec;

@@ -65,10 +65,7 @@ pub trait Propose: Send + Sync + 'static {
     ///
     /// [`ProposeError::NotLeader`] or [`ProposeError::Stopped`] when there is
     /// no point in asking again, [`ProposeError::OutcomeUnknown`] when there is.
-    fn settle(
-        &self,
-        term: Term,
-    ) -> impl Future<Output = Result<Arc<State>, ProposeError>> + Send;
+    fn settle(&self, term: Term) -> impl Future<Output = Result<Arc<State>, ProposeError>> + Send;
 
     /// The newest state that this replica has applied.
     fn applied(&self) -> Arc<State>;

@@ -26,7 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("position", &[]),
     ("model", &[]),
     ("state", &["position", "model"]),
-    ("resolution", &["position", "model"]),
+    ("resolution", &["position", "model", "state"]),
     ("catalog", &["position", "model", "state"]),
     ("proto", &[]),
     ("storage", &["position"]),
