@@ -1,0 +1,169 @@
+//! One request, from its head to its response.
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::request::Parts;
+use http::{Request, Response};
+use http_body::Body;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+
+use super::answer::{self, SimBody};
+use super::discovery;
+use super::query::Query;
+use super::render::View;
+use super::route::Route;
+use super::verb::Verb;
+use crate::api::SimApi;
+use crate::kind::Kind;
+use crate::refusal::Refusal;
+use crate::selector::Selection;
+use crate::tally::RequestLabels;
+
+/// Largest body taken: `MaxRequestBodyBytes` of the real server.
+const BODY_BYTES_MAX: usize = 3 * 1024 * 1024;
+
+/// A request about objects, before its body is read.
+pub(super) struct Ask {
+    pub(super) verb: Verb,
+    pub(super) route: Route,
+    pub(super) query: Query,
+    pub(super) view: View,
+    pub(super) content_type: String,
+    pub(super) labels: RequestLabels,
+}
+
+/// Serves one request.
+pub(crate) async fn exchange<B>(api: SimApi, request: Request<B>) -> Response<SimBody>
+where
+    B: Body<Data = Bytes> + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let (head, body) = request.into_parts();
+    let route = Route::parse(head.uri.path());
+    let Some(kind) = route.kind() else {
+        return about_the_server(&api, &route);
+    };
+    let ask = match Ask::parse(&head, route, kind) {
+        Ok(ask) => ask,
+        Err(refusal) => return answer::refusal(&refusal),
+    };
+    api.tally().begin(&ask.labels);
+    let served = match api.behaviour().judge(ask.verb, kind.plural) {
+        Some(refusal) => Err(refusal),
+        None => match read_body(body).await {
+            Ok(body) => ask.serve(&api, kind, &body),
+            Err(refusal) => Err(refusal),
+        },
+    };
+    let is_open_watch = served.is_ok() && ask.verb == Verb::Watch;
+    let response = served.unwrap_or_else(|refusal| answer::refusal(&refusal));
+    if !is_open_watch {
+        api.tally()
+            .answered(&ask.labels, response.status().as_u16());
+    }
+    response
+}
+
+fn about_the_server(api: &SimApi, route: &Route) -> Response<SimBody> {
+    match route {
+        Route::Health => answer::text("ok".to_owned()),
+        Route::Version => answer::json(&discovery::version()),
+        Route::Metrics => answer::text(api.tally().page()),
+        Route::CoreVersions => answer::json(&discovery::core_versions()),
+        Route::Groups => answer::json(&discovery::groups()),
+        Route::Group(group) => answer::json(&discovery::group(group)),
+        Route::Resources { group, version } => answer::json(&discovery::resources(group, version)),
+        Route::OpenApiIndex => answer::json(&discovery::openapi_index()),
+        Route::OpenApi { group, version } => answer::json(&discovery::openapi(group, version)),
+        Route::Unknown => answer::nothing_there(),
+        Route::Collection { .. } | Route::Object(_) | Route::UnknownResource => {
+            answer::refusal(&Refusal::unknown_path())
+        }
+    }
+}
+
+async fn read_body<B>(body: B) -> Result<Bytes, Refusal>
+where
+    B: Body<Data = Bytes> + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    match Limited::new(body, BODY_BYTES_MAX).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Refusal::too_large(BODY_BYTES_MAX)),
+        Err(error) => Err(Refusal::bad_request(format!(
+            "unable to read the body: {error}"
+        ))),
+    }
+}
+
+// === impl Ask ===
+
+impl Ask {
+    fn parse(head: &Parts, route: Route, kind: &'static Kind) -> Result<Self, Refusal> {
+        let header = |name| {
+            head.headers
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .unwrap_or_default()
+        };
+        let query = Query::parse(head.uri.query().unwrap_or_default());
+        let content_type = header(CONTENT_TYPE).to_owned();
+        let is_watch = query.switch("watch") == Some(true);
+        let verb = Verb::of(&head.method, &route, is_watch, &content_type)
+            .ok_or_else(Refusal::method_not_allowed)?;
+        let labels = RequestLabels {
+            verb,
+            kind,
+            scope: route.scope(),
+            subresource: route.subresource(),
+        };
+        let view = View::parse(header(ACCEPT))?;
+        Ok(Self {
+            verb,
+            route,
+            query,
+            view,
+            content_type,
+            labels,
+        })
+    }
+
+    fn serve(
+        &self,
+        api: &SimApi,
+        kind: &'static Kind,
+        body: &Bytes,
+    ) -> Result<Response<SimBody>, Refusal> {
+        match (self.verb, &self.route) {
+            (Verb::List, Route::Collection { namespace, .. }) => {
+                self.list(api, kind, namespace.clone())
+            }
+            (Verb::Watch, Route::Collection { namespace, .. }) => {
+                self.watch(api, kind, namespace.clone())
+            }
+            (Verb::Post, Route::Collection { namespace, .. }) => {
+                self.create(api, kind, namespace.as_deref(), body)
+            }
+            (Verb::DeleteCollection, Route::Collection { namespace, .. }) => {
+                self.delete_collection(api, kind, namespace.clone(), body)
+            }
+            (Verb::Get, Route::Object(target)) => self.get(api, target),
+            (Verb::Put, Route::Object(target)) => self.replace(api, target, body),
+            (Verb::Patch | Verb::Apply, Route::Object(target)) => self.patch(api, target, body),
+            (Verb::Delete, Route::Object(target)) => self.delete(api, target, body),
+            _ => Err(Refusal::method_not_allowed()),
+        }
+    }
+
+    pub(super) fn selection(
+        &self,
+        kind: &Kind,
+        namespace: Option<String>,
+    ) -> Result<Selection, Refusal> {
+        let (labels, fields) = (
+            self.query.text("labelSelector"),
+            self.query.text("fieldSelector"),
+        );
+        Selection::parse(kind, namespace, labels, fields)
+    }
+}
