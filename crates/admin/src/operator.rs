@@ -1,0 +1,48 @@
+//! The port to the replica that an operator asks about.
+
+use lockstep_proto::admin::v1 as pb;
+use std::future::Future;
+
+/// Whether a replica takes new clients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// It does.
+    Ready,
+    /// It does not, with the reason for people.
+    NotReady(String),
+}
+
+/// Why an audit could not be made.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum AuditError {
+    /// Only the leader speaks to the source.
+    #[error("only the leader audits; the leader is {leader}")]
+    NotLeader {
+        /// The leader's name, or `unknown`.
+        leader: String,
+    },
+    /// The source could not be listed.
+    #[error("the source could not be listed: {0}")]
+    Source(String),
+    /// The state was never complete: there is nothing to compare.
+    #[error("the state was never complete: {0}")]
+    NotSynced(String),
+}
+
+/// What an operator may ask of one replica.
+pub trait Operator: Send + Sync + 'static {
+    /// Where the replica is and how it fares.
+    fn status(&self) -> pb::StatusReply;
+
+    /// Recent positions from revision `from` on, oldest first.
+    fn digests(&self, from: u64) -> Vec<pb::Position>;
+
+    /// Lists the source afresh and compares.
+    fn audit(&self) -> impl Future<Output = Result<pb::AuditReply, AuditError>> + Send;
+
+    /// Whether it takes new clients.
+    fn readiness(&self) -> Readiness;
+
+    /// Every metric in the Prometheus text format (OpenMetrics).
+    fn metrics(&self) -> String;
+}
