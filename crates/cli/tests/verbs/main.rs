@@ -1,0 +1,14 @@
+//! Every verb against replicas on real sockets.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+mod check;
+mod output;
+mod profile;
+mod resolve;
+mod stage;
+mod status;
