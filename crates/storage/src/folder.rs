@@ -1,0 +1,293 @@
+//! The data folder of one replica.
+
+use lockstep_position::{HistoryId, ReplicaId};
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::identity::Identity;
+use crate::promise::PromiseFile;
+use crate::table::LogTable;
+use crate::{LogStore, SnapshotFolder, StorageError, atomic_file};
+
+const IDENTITY: &str = "identity";
+/// Written first and renamed last: while it is there without an identity, the
+/// folder is being made and holds nothing.
+const IDENTITY_UNFINISHED: &str = "identity.tmp";
+const LOCK: &str = "lock";
+const LOG: &str = "log.redb";
+const PROMISE: &str = "promise";
+const SNAPSHOTS: &str = "snapshots";
+/// Made by the file system in a fresh volume.
+const LOST_AND_FOUND: &str = "lost+found";
+
+/// Who opens a folder.
+#[derive(Copy, Clone, Debug)]
+pub struct OpenAs<'a> {
+    /// The cluster's name.
+    pub cluster: &'a str,
+    /// The replica's configured name.
+    pub name: &'a str,
+}
+
+/// The data folder of one replica, open and locked.
+pub struct DataFolder {
+    path: PathBuf,
+    identity: Mutex<Identity>,
+    log: LogStore,
+    snapshots: SnapshotFolder,
+    lock: File,
+}
+
+impl DataFolder {
+    /// Opens the folder, or makes it on first use; verifies all of it.
+    ///
+    /// # Errors
+    ///
+    /// Any [`StorageError`] but [`StorageError::Closed`]; each says what is
+    /// wrong and what to do.
+    pub fn open(path: &Path, who: OpenAs<'_>) -> Result<Self, StorageError> {
+        fs::create_dir_all(path).map_err(StorageError::io("create", path))?;
+        let identity = path.join(IDENTITY);
+        let is_new = !identity.exists();
+        if is_new {
+            refuse_foreign(path)?;
+        }
+        let lock = lock(path)?;
+        if is_new {
+            create(path, who)?;
+        }
+        let bytes = fs::read(&identity).map_err(StorageError::io("read", &identity))?;
+        let identity = Identity::parse(&identity, &bytes)?;
+        refuse_other(path, &identity, who)?;
+        refuse_missing(path)?;
+        let log = LogStore::open(&path.join(LOG), &path.join(PROMISE), identity.replica)?;
+        check_history(path, &identity, log.history())?;
+        let snapshots = SnapshotFolder::open(&path.join(SNAPSHOTS), log.bounds())?;
+        Ok(Self {
+            path: path.to_owned(),
+            identity: Mutex::new(identity),
+            log,
+            snapshots,
+            lock,
+        })
+    }
+
+    /// Where the folder is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The replica's id: random, as old as the folder.
+    #[must_use]
+    pub fn id(&self) -> ReplicaId {
+        self.lock_identity().replica
+    }
+
+    /// The history that the folder belongs to, once known.
+    #[must_use]
+    pub fn history(&self) -> Option<HistoryId> {
+        self.lock_identity().history
+    }
+
+    /// Notes the history that the folder belongs to, durably. Waits for the
+    /// disk. Noting the same again does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::OtherHistory`] when it belongs to another; `Io`.
+    pub fn remember_history(&self, history: HistoryId) -> Result<(), StorageError> {
+        let mut identity = self.lock_identity();
+        match identity.history {
+            Some(known) if known == history => return Ok(()),
+            Some(found) => {
+                return Err(StorageError::OtherHistory {
+                    path: self.path.clone(),
+                    found,
+                    wanted: history,
+                });
+            }
+            None => {}
+        }
+        let remembered = Identity {
+            history: Some(history),
+            ..identity.clone()
+        };
+        // The identity first: a promise with a history needs an identity with the same.
+        write_identity(&self.path, &remembered)?;
+        *identity = remembered;
+        self.log.remember_history(history)
+    }
+
+    /// The log and the vote.
+    #[must_use]
+    pub const fn log(&self) -> &LogStore {
+        &self.log
+    }
+
+    /// The snapshots.
+    #[must_use]
+    pub const fn snapshots(&self) -> &SnapshotFolder {
+        &self.snapshots
+    }
+
+    /// Waits for all writes, closes the log and lets go of the lock. Handles
+    /// that still exist fail from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError`] when something could not be written.
+    pub fn close(&self) -> Result<(), StorageError> {
+        let closed = self.log.close();
+        let lock = self.path.join(LOCK);
+        let unlocked = self.lock.unlock();
+        closed.and(unlocked.map_err(StorageError::io("unlock", &lock)))
+    }
+
+    fn lock_identity(&self) -> MutexGuard<'_, Identity> {
+        // Replaced as a whole, so a panic of another holder leaves it usable.
+        self.identity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for DataFolder {
+    /// Whoever opens the folder next in this process must not meet its writer.
+    fn drop(&mut self) {
+        match self.close() {
+            Ok(()) | Err(StorageError::Closed { .. }) => {}
+            Err(error) => tracing::error!(%error, "the data folder could not be closed cleanly"),
+        }
+    }
+}
+
+/// A folder without an identity must be empty, or be one that was being made.
+fn refuse_foreign(path: &Path) -> Result<(), StorageError> {
+    let ours = [IDENTITY_UNFINISHED, LOCK, LOG, PROMISE, SNAPSHOTS];
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path).map_err(StorageError::io("read", path))? {
+        let entry = entry.map_err(StorageError::io("read", path))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    names.retain(|name| name != LOST_AND_FOUND);
+    let was_being_made = names.iter().any(|name| name == IDENTITY_UNFINISHED);
+    let harmless = |name: &str| name == LOCK || was_being_made && ours.contains(&name);
+    match names.into_iter().find(|name| !harmless(name)) {
+        Some(example) => Err(StorageError::Foreign {
+            path: path.to_owned(),
+            example,
+        }),
+        None => Ok(()),
+    }
+}
+
+fn lock(path: &Path) -> Result<File, StorageError> {
+    let lock = path.join(LOCK);
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&lock)
+        .map_err(StorageError::io("open", &lock))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StorageError::Locked {
+            path: path.to_owned(),
+        }),
+        Err(TryLockError::Error(source)) => Err(StorageError::io("lock", &lock)(source)),
+    }
+}
+
+/// Makes everything, the identity's name last.
+fn create(path: &Path, who: OpenAs<'_>) -> Result<(), StorageError> {
+    let identity = Identity {
+        cluster: who.cluster.to_owned(),
+        name: who.name.to_owned(),
+        replica: random_id(path)?,
+        history: None,
+    };
+    atomic_file::write_synced(&path.join(IDENTITY_UNFINISHED), b"")?;
+    atomic_file::sync_folder(path)?;
+    let (log, snapshots) = (path.join(LOG), path.join(SNAPSHOTS));
+    // Left by an attempt that was cut short.
+    for result in [fs::remove_file(&log), fs::remove_dir_all(&snapshots)] {
+        match result {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(StorageError::io("clear", path)(error));
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    LogTable::create(&log, identity.replica)?;
+    PromiseFile::create(&path.join(PROMISE), identity.replica)?;
+    fs::create_dir(&snapshots).map_err(StorageError::io("create", &snapshots))?;
+    atomic_file::sync_folder(path)?;
+    atomic_file::sync_parent(path)?;
+    write_identity(path, &identity)
+}
+
+fn write_identity(path: &Path, identity: &Identity) -> Result<(), StorageError> {
+    let file = path.join(IDENTITY);
+    let text = identity
+        .to_text()
+        .map_err(|error| StorageError::io("encode", &file)(error.into()))?;
+    atomic_file::replace(&file, text.as_bytes())
+}
+
+fn random_id(path: &Path) -> Result<ReplicaId, StorageError> {
+    let random = getrandom::u64().map_err(|error| {
+        StorageError::io("make an id for", path)(io::Error::other(error.to_string()))
+    })?;
+    // Zero is left free to mean "nobody" in messages.
+    Ok(ReplicaId::from_u64(random.max(1)))
+}
+
+fn refuse_other(path: &Path, identity: &Identity, who: OpenAs<'_>) -> Result<(), StorageError> {
+    if identity.cluster != who.cluster {
+        return Err(StorageError::OtherCluster {
+            path: path.to_owned(),
+            found: identity.cluster.clone(),
+            wanted: who.cluster.to_owned(),
+        });
+    }
+    if identity.name != who.name {
+        return Err(StorageError::OtherReplica {
+            path: path.to_owned(),
+            found: identity.name.clone(),
+            wanted: who.name.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// The identity is named last, so with it everything else was there.
+fn refuse_missing(path: &Path) -> Result<(), StorageError> {
+    match [LOG, PROMISE, SNAPSHOTS]
+        .iter()
+        .find(|name| !path.join(name).exists())
+    {
+        Some(name) => Err(StorageError::Amnesia {
+            path: path.to_owned(),
+            what: format!("`{name}` is missing"),
+        }),
+        None => Ok(()),
+    }
+}
+
+fn check_history(
+    path: &Path,
+    identity: &Identity,
+    promised: HistoryId,
+) -> Result<(), StorageError> {
+    let known = identity.history.unwrap_or(HistoryId::NONE);
+    if promised == HistoryId::NONE || promised == known {
+        return Ok(());
+    }
+    Err(StorageError::OtherHistory {
+        path: path.to_owned(),
+        found: promised,
+        wanted: known,
+    })
+}
