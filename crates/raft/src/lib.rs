@@ -1,0 +1,41 @@
+//! Consensus over opaque bytes; the only crate that names the Raft library.
+//!
+//! ```text
+//!            propose                      apply, publish
+//!  owner ─────────────▶ Node ─▶ core ─▶ MachineStore ─▶ dyn Machine
+//!                                │ ▲
+//!                   LogAdapter ◀─┘ └─▶ Network / PeerServer ◀── gRPC ──▶ peers
+//!                       │
+//!               lockstep-storage
+//! ```
+//!
+//! A [`Node`] is one replica. Its owner gives it a [`Machine`] to apply what
+//! is committed, proposes opaque bytes while [`Node::role`] says that it
+//! leads, and asks for a [`Node::barrier`] before it answers somebody who must
+//! not see the past.
+
+mod bootstrap;
+mod config;
+mod entry_codec;
+mod error;
+mod library;
+mod log_store;
+mod machine;
+mod machine_store;
+mod node;
+mod peer;
+mod read;
+mod role;
+mod role_watch;
+mod start;
+mod status;
+mod tasks;
+
+pub use config::{Compaction, Config, Limits, Listen, PeerAddress, Timing};
+pub use error::{BarrierError, Fatal, ProposeError, ReadError, StartError, TransferError};
+pub use lockstep_storage::StorageError;
+pub use machine::{Image, InstallError, Machine};
+pub use node::{BarrierPassed, Committed, Node, Probe, ReadIndex};
+pub use role::Role;
+pub use status::{DiskStatus, MemberStatus, RaftStatus};
+pub use tasks::NodeTasks;

@@ -1,0 +1,13 @@
+//! Peers over gRPC: who is addressed, the client and the server.
+
+mod client;
+mod connection;
+mod matched;
+mod route;
+mod server;
+mod snapshot_stream;
+
+pub(crate) use client::Network;
+pub(crate) use connection::{Lane, Peers};
+pub(crate) use route::Address;
+pub(crate) use server::{PeerServer, serve};

@@ -1,0 +1,268 @@
+//! The peer service over the library's core.
+
+use futures::{Stream, StreamExt};
+use lockstep_position::ReplicaId;
+use lockstep_proto::peer::v1 as wire;
+use lockstep_proto::peer::v1::peer_server::{Peer, PeerServer as GrpcServer};
+use lockstep_proto::peer::v1::snapshot_part::Part;
+use lockstep_storage::SnapshotFolder;
+use openraft::raft::{
+    AppendEntriesRequest, StreamAppendError, StreamAppendResult, TransferLeaderRequest, VoteRequest,
+};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tonic::transport::server::TcpIncoming;
+use tonic::{Request, Response, Status, Streaming};
+
+use super::Address;
+use super::connection::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES};
+use super::route::history_to_wire;
+use super::snapshot_stream::{next_part, receive};
+use crate::entry_codec::{ballot_of, entry_from_wire, raw_from_wire, raw_to_wire, vote_from_wire};
+use crate::library::{Library, Raft};
+use crate::{Limits, Probe, read};
+
+const KEEPALIVE: Duration = Duration::from_secs(2);
+
+/// What the peer service needs.
+#[derive(Clone)]
+pub(crate) struct PeerServer {
+    pub(crate) raft: Raft,
+    pub(crate) address: Address,
+    pub(crate) snapshots: SnapshotFolder,
+    pub(crate) limits: Limits,
+    pub(crate) probe: Probe,
+}
+
+/// Serves peers until `stop` resolves and their open calls have ended.
+pub(crate) async fn serve(
+    server: PeerServer,
+    listener: TcpListener,
+    stop: impl Future<Output = ()>,
+) -> Result<(), tonic::transport::Error> {
+    let bytes = server.limits.message_bytes_max;
+    let service = GrpcServer::new(server)
+        .max_decoding_message_size(bytes)
+        .max_encoding_message_size(bytes);
+    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    tonic::transport::Server::builder()
+        .http2_keepalive_interval(Some(KEEPALIVE))
+        .http2_keepalive_timeout(Some(KEEPALIVE))
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .add_service(service)
+        .serve_with_incoming_shutdown(incoming, stop)
+        .await
+}
+
+type AppendStream = Pin<Box<dyn Stream<Item = Result<wire::AppendResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl Peer for PeerServer {
+    type AppendStream = AppendStream;
+
+    async fn hello(
+        &self,
+        request: Request<wire::HelloRequest>,
+    ) -> Result<Response<wire::HelloResponse>, Status> {
+        self.address
+            .check_cluster(request.get_ref().route.as_ref())?;
+        let initialized = self.raft.is_initialized().await.map_err(stopped)?;
+        Ok(Response::new(wire::HelloResponse {
+            id: self.address.id.as_u64(),
+            name: self.address.name.as_ref().to_owned(),
+            initialized,
+            history: history_to_wire(self.address.history.get().copied()),
+        }))
+    }
+
+    async fn append(
+        &self,
+        request: Request<Streaming<wire::AppendRequest>>,
+    ) -> Result<Response<AppendStream>, Status> {
+        let refusal = Refusal::default();
+        let input = checked(request.into_inner(), self.address.clone(), refusal.clone());
+        let answers = self.raft.stream_append(input).map(|answer| match answer {
+            Ok(answer) => Ok(append_response(answer)),
+            Err(fatal) => Err(stopped(fatal)),
+        });
+        // What ended the input early is told after the answers to what came before it.
+        let refused = futures::stream::once(async move { refusal.take() })
+            .filter_map(|refused| std::future::ready(refused.map(Err)));
+        Ok(Response::new(Box::pin(answers.chain(refused))))
+    }
+
+    async fn vote(
+        &self,
+        request: Request<wire::VoteRequest>,
+    ) -> Result<Response<wire::VoteResponse>, Status> {
+        let request = self.vote_request(request.into_inner())?;
+        let answer = self.raft.vote(request).await.map_err(stopped)?;
+        Ok(Response::new(vote_response(&answer)))
+    }
+
+    async fn pre_vote(
+        &self,
+        request: Request<wire::VoteRequest>,
+    ) -> Result<Response<wire::VoteResponse>, Status> {
+        let request = self.vote_request(request.into_inner())?;
+        let answer = self.raft.pre_vote(request).await.map_err(stopped)?;
+        Ok(Response::new(vote_response(&answer)))
+    }
+
+    async fn transfer_leader(
+        &self,
+        request: Request<wire::TransferLeaderRequest>,
+    ) -> Result<Response<wire::TransferLeaderResponse>, Status> {
+        let request = request.into_inner();
+        self.address.check(request.route.as_ref())?;
+        let vote = vote_from_wire(request.ballot).map_err(invalid)?;
+        let to = ReplicaId::from_u64(request.to);
+        let request = TransferLeaderRequest::new(vote, to, request.last.map(raw_from_wire));
+        let answer = self
+            .raft
+            .handle_transfer_leader(request)
+            .await
+            .map_err(stopped)?;
+        Ok(Response::new(wire::TransferLeaderResponse {
+            refused: answer
+                .err()
+                .map_or_else(String::new, |error| error.to_string()),
+        }))
+    }
+
+    async fn install_snapshot(
+        &self,
+        request: Request<Streaming<wire::SnapshotPart>>,
+    ) -> Result<Response<wire::SnapshotResponse>, Status> {
+        let mut parts = request.into_inner();
+        let Part::Head(head) = next_part(&mut parts).await? else {
+            return Err(Status::invalid_argument("the first part is not a `head`"));
+        };
+        self.address.check(head.route.as_ref())?;
+        let vote = vote_from_wire(head.ballot).map_err(invalid)?;
+        let meta = head
+            .meta
+            .ok_or_else(|| Status::invalid_argument("`meta` is missing"))?;
+        let chunk_bytes = self.limits.snapshot_chunk_bytes;
+        let snapshot = receive(meta, &mut parts, &self.snapshots, chunk_bytes).await?;
+        let answer = self
+            .raft
+            .install_full_snapshot(vote, snapshot)
+            .await
+            .map_err(stopped)?;
+        Ok(Response::new(wire::SnapshotResponse {
+            ballot: Some(ballot_of(&answer.vote)),
+        }))
+    }
+
+    async fn read_index(
+        &self,
+        request: Request<wire::ReadIndexRequest>,
+    ) -> Result<Response<wire::ReadIndexResponse>, Status> {
+        self.address.check(request.get_ref().route.as_ref())?;
+        let index = read::local_index(&self.raft)
+            .await
+            .map_err(|error| Status::unavailable(error.to_string()))?;
+        Ok(Response::new(wire::ReadIndexResponse {
+            index,
+            probe: (self.probe)().into(),
+        }))
+    }
+}
+
+impl PeerServer {
+    fn vote_request(&self, request: wire::VoteRequest) -> Result<VoteRequest<Library>, Status> {
+        self.address.check(request.route.as_ref())?;
+        let vote = vote_from_wire(request.ballot).map_err(invalid)?;
+        let mut vote_request = VoteRequest::new(vote, request.last.map(raw_from_wire));
+        vote_request.leadership_transfer = request.leadership_transfer;
+        Ok(vote_request)
+    }
+}
+
+/// Why a stream of requests was ended before its end.
+#[derive(Clone, Default)]
+struct Refusal(Arc<Mutex<Option<Status>>>);
+
+impl Refusal {
+    fn set(&self, status: Status) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(status);
+    }
+
+    fn take(&self) -> Option<Status> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// The requests of a stream, up to the first that is refused.
+fn checked(
+    requests: Streaming<wire::AppendRequest>,
+    address: Address,
+    refusal: Refusal,
+) -> impl Stream<Item = AppendEntriesRequest<Library>> + Send + 'static {
+    futures::stream::unfold(
+        (requests, address, refusal),
+        |(mut requests, address, refusal)| async move {
+            let request = match requests.message().await {
+                Ok(Some(request)) => append_request(&address, request),
+                // The peer is gone or has had enough.
+                Ok(None) | Err(_) => return None,
+            };
+            match request {
+                Ok(request) => Some((request, (requests, address, refusal))),
+                Err(status) => {
+                    refusal.set(status);
+                    None
+                }
+            }
+        },
+    )
+}
+
+fn append_request(
+    address: &Address,
+    request: wire::AppendRequest,
+) -> Result<AppendEntriesRequest<Library>, Status> {
+    address.check(request.route.as_ref())?;
+    let entries = request.entries.into_iter().map(entry_from_wire);
+    Ok(AppendEntriesRequest {
+        vote: vote_from_wire(request.ballot).map_err(invalid)?,
+        prev_log_id: request.previous.map(raw_from_wire),
+        entries: entries.collect::<Result<_, _>>().map_err(invalid)?,
+        leader_commit: request.committed.map(raw_from_wire),
+    })
+}
+
+fn append_response(answer: StreamAppendResult<Library>) -> wire::AppendResponse {
+    use wire::append_response::Result as Answer;
+    let result = match answer {
+        Ok(matched) => Answer::Matched(wire::Matched {
+            log_id: matched.as_ref().map(raw_to_wire),
+        }),
+        Err(StreamAppendError::Conflict(at)) => Answer::Conflict(raw_to_wire(&at)),
+        Err(StreamAppendError::HigherVote(vote)) => Answer::Higher(ballot_of(&vote)),
+    };
+    wire::AppendResponse {
+        result: Some(result),
+    }
+}
+
+fn vote_response(answer: &openraft::raft::VoteResponse<Library>) -> wire::VoteResponse {
+    wire::VoteResponse {
+        ballot: Some(ballot_of(&answer.vote)),
+        granted: answer.vote_granted,
+        last: answer.last_log_id.as_ref().map(raw_to_wire),
+    }
+}
+
+fn invalid(error: crate::entry_codec::CodecError) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
+fn stopped(error: impl std::fmt::Display) -> Status {
+    Status::unavailable(format!("the replica has stopped: {error}"))
+}

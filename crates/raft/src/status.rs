@@ -1,0 +1,112 @@
+//! A node's own account of where it is.
+
+use lockstep_position::{HistoryId, LogId, ReplicaId};
+use openraft::async_runtime::WatchReceiver;
+use openraft::{Instant, RaftMetrics};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::Role;
+use crate::library::{Library, Member, log_id_of};
+use crate::node::Inner;
+
+/// Where one replica is, as far as it knows itself.
+///
+/// purged ≤ snapshot ≤ applied ≤ committed ≤ last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RaftStatus {
+    /// This replica.
+    pub id: ReplicaId,
+    /// Its configured name.
+    pub name: String,
+    /// The part it plays, with the term.
+    pub role: Role,
+    /// The history that its folder belongs to, once known.
+    pub history: Option<HistoryId>,
+    /// The last entry in its log; `None` when there never was one.
+    pub last: Option<LogId>,
+    /// The last entry that it knows to be committed.
+    pub committed: Option<LogId>,
+    /// The last entry in its state.
+    pub applied: Option<LogId>,
+    /// The last entry that its newest snapshot covers.
+    pub snapshot: Option<LogId>,
+    /// The last entry that was cut from its log.
+    pub purged: Option<LogId>,
+    /// The members of the group, sorted by id. Empty before bootstrap.
+    pub members: Vec<MemberStatus>,
+    /// Its data folder.
+    pub disk: DiskStatus,
+}
+
+/// One member of the group, as one replica sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberStatus {
+    /// The member.
+    pub id: ReplicaId,
+    /// Its configured name.
+    pub name: String,
+    /// `host:port` where its peers dial it.
+    pub address: String,
+    /// Whether it votes or only follows.
+    pub voter: bool,
+    /// The last index known to be equal to the leader's; known to the leader only.
+    pub matched: Option<u64>,
+    /// Time since the newest message that it acknowledged was sent; known to the leader only.
+    pub acked_ago: Option<Duration>,
+}
+
+/// What a data folder takes. Unit: bytes.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiskStatus {
+    /// The file that holds log and vote.
+    pub log_bytes: u64,
+    /// All snapshot files together.
+    pub snapshot_bytes: u64,
+}
+
+/// Puts together what a node knows about itself.
+pub(crate) fn status_of(node: &Inner) -> RaftStatus {
+    let metrics = node.raft.metrics();
+    let now = metrics.borrow_watched().clone();
+    let bounds = node.folder.log().bounds();
+    let applied = *node.applied.borrow();
+    RaftStatus {
+        id: now.id,
+        name: node.peers.address().name.as_ref().to_owned(),
+        role: *node.role.borrow(),
+        history: node.peers.address().history.get().copied(),
+        last: bounds.last,
+        // What is applied is committed, even before the core has said so.
+        committed: now.local_committed.as_ref().map(log_id_of).max(applied),
+        applied,
+        snapshot: now.snapshot.as_ref().map(log_id_of),
+        purged: bounds.purged,
+        members: members_of(node, &now),
+        disk: DiskStatus {
+            log_bytes: node.folder.log().file_bytes(),
+            snapshot_bytes: node.folder.snapshots().file_bytes(),
+        },
+    }
+}
+
+fn members_of(node: &Inner, now: &RaftMetrics<Library>) -> Vec<MemberStatus> {
+    let voters: BTreeSet<ReplicaId> = now.membership_config.voter_ids().collect();
+    let status = |(id, member): (&ReplicaId, &Member)| MemberStatus {
+        id: *id,
+        name: member.name.clone(),
+        address: node.peers.address_of(member).to_owned(),
+        voter: voters.contains(id),
+        matched: now
+            .replication
+            .as_ref()
+            .and_then(|matched| matched.get(id).cloned().flatten())
+            .map(|matched| matched.index),
+        acked_ago: now
+            .heartbeat
+            .as_ref()
+            .and_then(|acked| acked.get(id).copied().flatten())
+            .map(|acked| acked.into_inner().elapsed()),
+    };
+    now.membership_config.nodes().map(status).collect()
+}

@@ -1,0 +1,92 @@
+//! Links between replicas that can be muted: bytes stop, connections stay open.
+
+use lockstep_raft::PeerAddress;
+use std::net::SocketAddr;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+/// One link for each ordered pair of replicas.
+pub(crate) struct Links {
+    /// `[from][to]`; the entry of a replica to itself is its own address.
+    addresses: Vec<Vec<SocketAddr>>,
+    muted: Vec<Vec<watch::Sender<bool>>>,
+}
+
+impl Links {
+    /// Links between replicas that listen at these addresses.
+    pub(crate) async fn between(listen: &[SocketAddr]) -> Self {
+        let mut links = Self {
+            addresses: Vec::new(),
+            muted: Vec::new(),
+        };
+        for from in 0..listen.len() {
+            let (mut addresses, mut muted) = (Vec::new(), Vec::new());
+            for (to, target) in listen.iter().enumerate() {
+                let (sender, gate) = watch::channel(false);
+                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                let own = from == to;
+                let address = if own {
+                    *target
+                } else {
+                    listener.local_addr().unwrap()
+                };
+                addresses.push(address);
+                muted.push(sender);
+                tokio::spawn(forward(listener, *target, gate));
+            }
+            links.addresses.push(addresses);
+            links.muted.push(muted);
+        }
+        links
+    }
+
+    /// The peers as one replica dials them.
+    pub(crate) fn seen_from(&self, from: usize, peers: &[PeerAddress]) -> Vec<PeerAddress> {
+        let seen = peers.iter().zip(&self.addresses[from]);
+        seen.map(|(peer, address)| PeerAddress {
+            name: peer.name.clone(),
+            address: address.to_string(),
+        })
+        .collect()
+    }
+
+    /// Stops, or lets through, everything between a replica and all others.
+    pub(crate) fn set_isolated(&self, replica: usize, isolated: bool) {
+        for other in 0..self.muted.len() {
+            self.muted[replica][other].send_replace(isolated);
+            self.muted[other][replica].send_replace(isolated);
+        }
+    }
+}
+
+async fn forward(listener: TcpListener, target: SocketAddr, gate: watch::Receiver<bool>) {
+    while let Ok((near, _)) = listener.accept().await {
+        let gate = gate.clone();
+        tokio::spawn(async move {
+            if let Ok(far) = TcpStream::connect(target).await {
+                let (near_read, near_write) = near.into_split();
+                let (far_read, far_write) = far.into_split();
+                tokio::spawn(pump(near_read, far_write, gate.clone()));
+                tokio::spawn(pump(far_read, near_write, gate));
+            }
+        });
+    }
+}
+
+/// Copies bytes while the link is open; what is in flight when it is muted arrives later.
+async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut gate: watch::Receiver<bool>) {
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let Ok(length @ 1..) = from.read(&mut buffer).await else {
+            return;
+        };
+        if gate.wait_for(|muted| !*muted).await.is_err() {
+            return;
+        }
+        if to.write_all(&buffer[..length]).await.is_err() {
+            return;
+        }
+    }
+}
