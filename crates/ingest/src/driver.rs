@@ -1,0 +1,148 @@
+//! The loop of the leader.
+
+use futures::future::{Either, select};
+use lockstep_catalog::{Catalog, FactSession, FactSource};
+use lockstep_model::Settings;
+use lockstep_position::{HistoryId, Term};
+use lockstep_state::{Command, Outcome, Propose, ProposeError};
+use std::{pin::pin, sync::Arc, time::Duration};
+use tokio::{
+    sync::watch,
+    time::{Instant, Interval, MissedTickBehavior, interval_at, sleep},
+};
+
+use crate::{Metrics, retry::Backoff};
+
+/// How often a cursor that moved without a command is replicated. Far below
+/// the five minutes for which an API server remembers its history.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The term that this replica leads; `None` while it does not.
+pub type Lead = Option<Term>;
+
+/// The ingest of one replica.
+pub struct Ingest<S, P> {
+    /// Where facts come from.
+    pub source: Arc<S>,
+    /// The way into the log.
+    pub proposer: P,
+    /// The settings that this replica proposes when it leads.
+    pub settings: Arc<Settings>,
+    /// The history that begins if none has begun yet.
+    pub history: HistoryId,
+    /// What is counted.
+    pub metrics: Metrics,
+}
+
+// === impl Ingest ===
+
+impl<S: FactSource, P: Propose> Ingest<S, P> {
+    /// Follows the source whenever this replica leads; ends when the replica ends.
+    ///
+    /// Losing the lead drops the session at once, also in the middle of a
+    /// proposal: nothing more is asked of the source, and a batch that is still
+    /// under way is refused by its term.
+    pub async fn run(self, mut lead: watch::Receiver<Lead>) {
+        loop {
+            let leading = *lead.borrow_and_update();
+            let changed = pin!(lead.changed());
+            let over = match leading {
+                None => changed.await.is_err(),
+                Some(term) => match select(changed, pin!(self.lead(term))).await {
+                    Either::Left((changed, _)) => changed.is_err(),
+                    Either::Right(((), changed)) => changed.await.is_err(),
+                },
+            };
+            if over {
+                return;
+            }
+        }
+    }
+
+    /// Follows the source in one term, session after session, until it is
+    /// dropped because the term is over, or the replica stops.
+    async fn lead(&self, term: Term) {
+        let mut backoff = Backoff::default();
+        loop {
+            let error = self.session(term, &mut backoff).await;
+            if error == ProposeError::Stopped {
+                return;
+            }
+            // A leader that lost its quorum is refused as well, and may get the
+            // quorum back in the same term. When it does not, `run` drops this.
+            self.metrics.failed();
+            let wait = backoff.failed();
+            tracing::warn!(%term, %error, ?wait, "ingest session ended, starting another");
+            sleep(wait).await;
+        }
+    }
+
+    /// One session: from the committed state on, until a proposal fails.
+    async fn session(&self, term: Term, backoff: &mut Backoff) -> ProposeError {
+        let state = match self.proposer.settle(term).await {
+            Ok(state) => state,
+            Err(error) => return error,
+        };
+        let mut catalog = Catalog::resume(&state, self.settings.clone(), self.history);
+        let mut session = self.source.follow(catalog.cursors());
+        let _following = self.metrics.follow();
+        tracing::info!(%term, revision = %state.position().revision, "following the source");
+        let mut checkpoints = checkpoints();
+        loop {
+            let commands = self
+                .next_commands(&mut catalog, &mut session, &mut checkpoints)
+                .await;
+            if commands.is_empty() {
+                continue;
+            }
+            match self.propose(term, commands).await {
+                Ok(()) => backoff.worked(),
+                Err(error) => return error,
+            }
+        }
+    }
+
+    /// Waits for events or for the time of a checkpoint, and says what to
+    /// propose; nothing if nothing changed.
+    async fn next_commands(
+        &self,
+        catalog: &mut Catalog,
+        session: &mut S::Session,
+        checkpoints: &mut Interval,
+    ) -> Vec<Command> {
+        let tick = pin!(checkpoints.tick());
+        match select(pin!(session.next()), tick).await {
+            Either::Left((events, _)) => {
+                self.metrics.told(events.len());
+                for event in events {
+                    catalog.observe(event);
+                }
+                catalog.reconcile(&self.proposer.applied())
+            }
+            Either::Right(_) => catalog.checkpoint(&self.proposer.applied()),
+        }
+    }
+
+    async fn propose(&self, term: Term, commands: Vec<Command>) -> Result<(), ProposeError> {
+        let count = commands.len();
+        let started = Instant::now();
+        let (log_id, outcome) = self.proposer.propose(term, commands).await?;
+        match outcome {
+            Outcome::Done | Outcome::Staged => {
+                self.metrics.applied(count, started.elapsed());
+                tracing::debug!(%log_id, commands = count, "batch applied");
+                Ok(())
+            }
+            Outcome::StaleTerm => Err(ProposeError::NotLeader { term, leader: None }),
+            Outcome::OutOfOrder => Err(ProposeError::OutcomeUnknown {
+                reason: format!("{log_id} did not follow the part before it"),
+            }),
+        }
+    }
+}
+
+fn checkpoints() -> Interval {
+    let mut ticks = interval_at(Instant::now() + CHECKPOINT_INTERVAL, CHECKPOINT_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}

@@ -1,0 +1,100 @@
+//! What the ingest counts.
+
+use prometheus_client::{
+    metrics::{counter::Counter, gauge::Gauge, histogram::Histogram},
+    registry::Registry,
+};
+use std::time::Duration;
+
+/// Counters of one replica's ingest; they move only while it leads.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    events: Counter,
+    batches: Counter,
+    commands: Counter,
+    failures: Counter,
+    following: Gauge,
+    commit_lag: Histogram,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            events: Counter::default(),
+            batches: Counter::default(),
+            commands: Counter::default(),
+            failures: Counter::default(),
+            following: Gauge::default(),
+            commit_lag: Histogram::new([
+                0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0,
+            ]),
+        }
+    }
+}
+
+impl Metrics {
+    /// Makes the counters visible.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "lockstep_ingest_events",
+            "Events the source told",
+            self.events.clone(),
+        );
+        registry.register(
+            "lockstep_ingest_batches",
+            "Batches proposed and applied",
+            self.batches.clone(),
+        );
+        registry.register(
+            "lockstep_ingest_commands",
+            "Commands proposed and applied",
+            self.commands.clone(),
+        );
+        registry.register(
+            "lockstep_ingest_failures",
+            "Sessions that ended because a proposal failed",
+            self.failures.clone(),
+        );
+        registry.register(
+            "lockstep_ingest_following",
+            "1 while this replica follows the source, else 0",
+            self.following.clone(),
+        );
+        registry.register(
+            "lockstep_commit_lag_seconds",
+            "From proposing a batch to having applied it",
+            self.commit_lag.clone(),
+        );
+    }
+
+    pub(crate) fn told(&self, events: usize) {
+        self.events
+            .inc_by(u64::try_from(events).unwrap_or(u64::MAX));
+    }
+
+    pub(crate) fn applied(&self, commands: usize, took: Duration) {
+        self.batches.inc();
+        self.commands
+            .inc_by(u64::try_from(commands).unwrap_or(u64::MAX));
+        self.commit_lag.observe(took.as_secs_f64());
+    }
+
+    pub(crate) fn failed(&self) {
+        self.failures.inc();
+    }
+
+    /// Counts as following until the guard is dropped.
+    pub(crate) fn follow(&self) -> Following {
+        self.following.set(1);
+        Following(self.following.clone())
+    }
+}
+
+/// Held while a session follows the source.
+pub(crate) struct Following(Gauge);
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.0.set(0);
+    }
+}

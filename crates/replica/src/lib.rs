@@ -1,0 +1,24 @@
+//! One replica: binds the state to Raft and publishes what is committed.
+//!
+//! ```text
+//! propose ─▶ Proposer ─▶ raft ─▶ Machine ─▶ Published ─▶ View ─▶ streams
+//!                          ▲                    │
+//!                          └──── Prober ◀───────┘  age, and equal digests at equal revisions
+//! ```
+
+mod bell;
+mod freshness;
+mod label;
+mod machine;
+mod prober;
+mod proposer;
+mod published;
+mod replica;
+mod view;
+
+pub use freshness::{Freshness, FreshnessState};
+pub use label::{label_of, read_label};
+pub use proposer::Proposer;
+pub use published::Published;
+pub use replica::{Replica, ReplicaConfig, ReplicaEnd, ReplicaTasks};
+pub use view::ReplicaView;

@@ -1,0 +1,200 @@
+//! Starts one replica and holds it together.
+
+use lockstep_position::{Position, ReplicaId, Revision};
+use lockstep_raft::{Config, Fatal, Node, NodeTasks, RaftStatus, Role, StartError};
+use std::{future::Future, sync::Arc};
+use tokio::sync::watch;
+
+use crate::{
+    Freshness, Proposer, ReplicaView, label,
+    machine::StateMachine,
+    prober::{Probes, probe},
+    published::Published,
+};
+
+/// How a replica starts: what its Raft node needs.
+pub type ReplicaConfig = Config;
+
+/// A handle to one running replica. Cheap to clone.
+#[derive(Clone)]
+pub struct Replica {
+    node: Node,
+    published: Arc<Published>,
+    probes: Arc<Probes>,
+    entry_bytes_max: usize,
+    name: Arc<str>,
+}
+
+/// What keeps a replica going; resolves when it has ended.
+pub struct ReplicaTasks {
+    node: Node,
+    node_tasks: NodeTasks,
+    published: Arc<Published>,
+    probes: Arc<Probes>,
+}
+
+/// Why a replica ended by itself.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplicaEnd {
+    /// Raft or the disk failed.
+    #[error(transparent)]
+    Raft(#[from] Fatal),
+    /// It holds something else than the group, or cannot read the group's log.
+    #[error("{0}")]
+    Broken(String),
+    /// Its data folder belongs to another history than the group.
+    #[error("the history of the group could not be noted")]
+    History(#[from] lockstep_raft::StorageError),
+}
+
+impl Replica {
+    /// Starts a replica: recovers what its disk holds, then joins its group.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] when the configuration, the data folder or the address
+    /// cannot be used.
+    pub async fn start(config: ReplicaConfig) -> Result<(Self, ReplicaTasks), StartError> {
+        let entry_bytes_max = config.limits.entry_bytes_max;
+        let name = config.name.as_str().into();
+        let published = Arc::new(Published::default());
+        let machine = StateMachine::new(published.clone());
+        let read = published.clone();
+        let label = Arc::new(move || label::to_bytes(read.newest().position()));
+        let (node, node_tasks) = Node::start(config, machine, label).await?;
+        let probes = Arc::new(Probes::default());
+        let tasks = ReplicaTasks {
+            node: node.clone(),
+            node_tasks,
+            published: published.clone(),
+            probes: probes.clone(),
+        };
+        Ok((
+            Self {
+                node,
+                published,
+                probes,
+                entry_bytes_max,
+                name,
+            },
+            tasks,
+        ))
+    }
+
+    /// This replica's id.
+    #[must_use]
+    pub fn id(&self) -> ReplicaId {
+        self.node.id()
+    }
+
+    /// The way for the leader to change the state.
+    #[must_use]
+    pub fn proposer(&self) -> Proposer {
+        Proposer::new(
+            self.node.clone(),
+            self.published.clone(),
+            self.entry_bytes_max,
+        )
+    }
+
+    /// What answers are made from.
+    #[must_use]
+    pub fn view(&self) -> ReplicaView {
+        ReplicaView::new(
+            self.node.clone(),
+            self.published.clone(),
+            self.probes.clone(),
+            self.name.clone(),
+        )
+    }
+
+    /// The newest applied state and its history of positions.
+    #[must_use]
+    pub fn published(&self) -> &Arc<Published> {
+        &self.published
+    }
+
+    /// Follows the part that this replica plays.
+    #[must_use]
+    pub fn role(&self) -> watch::Receiver<Role> {
+        self.node.role()
+    }
+
+    /// Where this replica's Raft node is.
+    #[must_use]
+    pub fn raft(&self) -> RaftStatus {
+        self.node.status()
+    }
+
+    /// Where this replica's state is.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        *self.published.newest().position()
+    }
+
+    /// How old what this replica serves may be, at this moment.
+    #[must_use]
+    pub fn freshness(&self) -> Freshness {
+        self.probes.freshness(&self.published)
+    }
+
+    /// The node below, for hand-over of leadership and snapshots.
+    #[must_use]
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Stops the replica; returns when its data folder is closed.
+    pub fn shutdown(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.node.shutdown()
+    }
+}
+
+impl ReplicaTasks {
+    /// Runs the replica: `Ok` after [`Replica::shutdown`].
+    ///
+    /// # Errors
+    ///
+    /// [`ReplicaEnd`] when it ended by itself: the process should say so and end.
+    pub async fn finished(self) -> Result<(), ReplicaEnd> {
+        let Self {
+            node,
+            node_tasks,
+            published,
+            probes,
+        } = self;
+        tokio::select! {
+            ended = node_tasks.finished() => Ok(ended?),
+            () = probe(node.clone(), published.clone(), probes) => {
+                Err(ReplicaEnd::Broken(published.broken().unwrap_or_default()))
+            }
+            why = published.wait_broken() => Err(ReplicaEnd::Broken(why)),
+            error = keep_history(node.clone(), published.clone()) => Err(error.into()),
+        }
+    }
+}
+
+/// Notes the history in the data folder once the log has told it; ends only by failing.
+async fn keep_history(node: Node, published: Arc<Published>) -> lockstep_raft::StorageError {
+    let mut position = published.position();
+    loop {
+        let history = position.borrow_and_update().history;
+        if history != lockstep_position::HistoryId::NONE
+            && node.history() != Some(history)
+            && let Err(error) = node.remember_history(history).await
+        {
+            return error;
+        }
+        // The sender lives in `published`, which this task holds.
+        if position.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl std::fmt::Debug for Replica {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let revision: Revision = self.position().revision;
+        write!(f, "replica {} at {revision}", self.name)
+    }
+}
