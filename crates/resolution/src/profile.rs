@@ -1,0 +1,247 @@
+//! The profile of a name or an address: what a client should know of where it
+//! is about to send.
+
+use lockstep_model::{
+    EndpointTarget, Host, PodId, PodPhase, PodRecord, ServiceId, ServiceKind, Settings, Text,
+};
+use lockstep_state::{Content, State};
+use std::net::{IpAddr, SocketAddr};
+
+use crate::{
+    Described, Question, Refusal, SharedAddress, describe::is_opaque, labels::put,
+    question::settings,
+};
+
+/// What is true of a name or an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// A service.
+    Service(ServiceProfile),
+    /// One address: a pod's, a host's, or one of which nothing is known.
+    Endpoint(EndpointProfile),
+    /// A service that does not declare the port: the proxy then asks the
+    /// policy API, which forbids it.
+    Undeclared,
+    /// A meshed pod whose proxy does not say where it listens. Nothing is
+    /// said, as the controller that clients know does: bare, it would be sent
+    /// plain text, and with the names of its mesh it could not be reached.
+    Withheld,
+}
+
+/// The profile of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceProfile {
+    /// Its full name, without a port: `web.shop.svc.cluster.local`.
+    pub name: Text,
+    /// The service.
+    pub service: ServiceId,
+    /// The port asked for.
+    pub port: u16,
+    /// Whether the port carries opaque bytes.
+    pub opaque: bool,
+}
+
+/// The profile of an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndpointProfile {
+    /// The address asked for, or the pod's primary one if asked by hostname.
+    pub address: SocketAddr,
+    /// The pod that is described; `None` if the address is bare.
+    pub pod: Option<PodId>,
+    /// What is said of it.
+    pub described: Described,
+    /// Whether the port carries opaque bytes.
+    pub opaque: bool,
+}
+
+impl EndpointProfile {
+    /// An address of which nothing is known.
+    pub(crate) fn bare(settings: &Settings, address: SocketAddr) -> Self {
+        Self {
+            address,
+            pod: None,
+            described: Described::bare(),
+            opaque: settings.default_opaque_ports.contains(address.port()),
+        }
+    }
+}
+
+/// What is true of what is asked about.
+///
+/// An address is a service's cluster IP, else a pod's, else a port of a pod's
+/// host, else unknown. Pods that terminate have left their address, except for
+/// a stream that has been `told` of one: it keeps the pod until another takes
+/// the address or the pod is gone, so that draining traffic keeps its identity.
+///
+/// # Errors
+///
+/// [`Refusal::NotSynced`]; [`Refusal::ServiceNotFound`],
+/// [`Refusal::HostnameNotFound`] and [`Refusal::ExternalName`] for names;
+/// [`Refusal::AmbiguousAddress`] for an address with several live owners.
+pub fn profile(
+    state: &State,
+    question: &Question,
+    told: Option<&PodId>,
+) -> Result<Profile, Refusal> {
+    let asked = Asked {
+        content: state.content(),
+        settings: settings(state)?,
+        question,
+        told,
+    };
+    match &question.authority.host {
+        Host::Ip(ip) => asked.of_address(*ip),
+        Host::Service {
+            service,
+            hostname: None,
+        } => asked.of_service(service),
+        Host::Service {
+            service,
+            hostname: Some(hostname),
+        } => asked.of_hostname(service, hostname),
+    }
+}
+
+/// The pods that answer to a hostname of a service, ready or not, by slice.
+pub(crate) fn pods_named<'state>(
+    content: &'state Content,
+    service: &ServiceId,
+    hostname: &'state str,
+) -> impl Iterator<Item = &'state PodId> {
+    let slices = content.slices_of(service);
+    let endpoints = slices.flat_map(|slice| &slice.endpoints);
+    let named = endpoints.filter(move |it| it.hostname.as_deref() == Some(hostname));
+    named.filter_map(|endpoint| match &endpoint.target {
+        EndpointTarget::Pod(workload) => Some(&workload.pod),
+        EndpointTarget::Address => None,
+    })
+}
+
+/// One question to one state.
+struct Asked<'state> {
+    content: &'state Content,
+    settings: &'state Settings,
+    question: &'state Question,
+    told: Option<&'state PodId>,
+}
+
+impl Asked<'_> {
+    fn port(&self) -> u16 {
+        self.question.authority.port
+    }
+
+    fn of_service(&self, id: &ServiceId) -> Result<Profile, Refusal> {
+        let Some(service) = self.content.service(id) else {
+            let service = id.clone();
+            return Err(Refusal::ServiceNotFound { service });
+        };
+        if service.port(self.port()).is_none() {
+            return Ok(Profile::Undeclared);
+        }
+        match service.kind {
+            ServiceKind::Endpoints => {}
+            ServiceKind::ExternalName => {
+                let path = self.question.path.clone();
+                return Err(Refusal::ExternalName { path });
+            }
+        }
+        let domain = &self.settings.cluster_domain;
+        let annotated = service.opaque_ports.as_ref();
+        let opaque_ports = annotated.unwrap_or(&self.settings.default_opaque_ports);
+        Ok(Profile::Service(ServiceProfile {
+            name: format!("{}.{}.svc.{domain}", id.name, id.namespace).into(),
+            service: id.clone(),
+            port: self.port(),
+            opaque: opaque_ports.contains(self.port()),
+        }))
+    }
+
+    fn of_address(&self, ip: IpAddr) -> Result<Profile, Refusal> {
+        let services: Vec<_> = self.content.services_at(ip).map(|(id, _)| id).collect();
+        match services.as_slice() {
+            [] => {}
+            [service] => return self.of_service(service),
+            several => return Err(ambiguous(several.len(), SharedAddress::Cluster(ip))),
+        }
+        let address = SocketAddr::new(ip, self.port());
+        let pods = self.content.pods_at(ip).map(|(_, pod)| pod.as_ref());
+        let own = pods.filter(|pod| !pod.addresses.host_network);
+        if let Some(pod) = self.owner(own, SharedAddress::Pod(ip))? {
+            return Ok(self.of_pod(pod, address));
+        }
+        let on_host = self.content.pods_at_host_port(ip, self.port());
+        let on_host = on_host.map(|(_, pod)| pod.as_ref());
+        if let Some(pod) = self.owner(on_host, SharedAddress::HostPort(address))? {
+            return Ok(self.of_pod(pod, address));
+        }
+        Ok(self.bare(address))
+    }
+
+    fn of_hostname(&self, service: &ServiceId, hostname: &Text) -> Result<Profile, Refusal> {
+        let ids = pods_named(self.content, service, hostname);
+        let pods = ids.filter_map(|id| self.content.pod(id));
+        let found: Vec<(&PodRecord, IpAddr)> = pods
+            .filter_map(|pod| Some((pod.as_ref(), *pod.addresses.ips.first()?)))
+            .collect();
+        let live = found.iter().find(|(pod, _)| is_live(pod));
+        match live.or(found.first()) {
+            Some((pod, ip)) => Ok(self.of_pod(pod, SocketAddr::new(*ip, self.port()))),
+            None => Err(Refusal::HostnameNotFound {
+                service: service.clone(),
+                hostname: hostname.clone(),
+            }),
+        }
+    }
+
+    /// The pod that has an address: the only live one, or without one the pod
+    /// that the stream was told of.
+    fn owner<'pod>(
+        &self,
+        pods: impl Iterator<Item = &'pod PodRecord>,
+        address: SharedAddress,
+    ) -> Result<Option<&'pod PodRecord>, Refusal> {
+        let (live, leaving): (Vec<_>, Vec<_>) = pods.partition(|pod| is_live(pod));
+        match live.as_slice() {
+            [] => Ok(leaving
+                .into_iter()
+                .find(|pod| Some(&pod.workload.pod) == self.told)),
+            [pod] => Ok(Some(pod)),
+            several => Err(ambiguous(several.len(), address)),
+        }
+    }
+
+    fn of_pod(&self, pod: &PodRecord, address: SocketAddr) -> Profile {
+        match pod.phase {
+            PodPhase::Running => {}
+            PodPhase::Pending | PodPhase::Finished => return self.bare(address),
+        }
+        let workload = &pod.workload;
+        let Some(mut described) = Described::pod(self.settings, workload, address.port()) else {
+            return Profile::Withheld;
+        };
+        put(&mut described.labels, "namespace", &workload.pod.namespace);
+        // Zones belong to slices, and no slice was asked.
+        put(&mut described.labels, "zone", &Text::default());
+        Profile::Endpoint(EndpointProfile {
+            address,
+            pod: Some(workload.pod.clone()),
+            described,
+            opaque: is_opaque(self.settings, workload, address.port()),
+        })
+    }
+
+    fn bare(&self, address: SocketAddr) -> Profile {
+        Profile::Endpoint(EndpointProfile::bare(self.settings, address))
+    }
+}
+
+fn is_live(pod: &PodRecord) -> bool {
+    match pod.phase {
+        PodPhase::Pending | PodPhase::Running => !pod.terminating,
+        PodPhase::Finished => false,
+    }
+}
+
+fn ambiguous(count: usize, address: SharedAddress) -> Refusal {
+    Refusal::AmbiguousAddress { count, address }
+}

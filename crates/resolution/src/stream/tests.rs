@@ -1,0 +1,284 @@
+use super::*;
+use proptest::prelude::*;
+
+fn address(number: u32) -> SocketAddr {
+    SocketAddr::new(std::net::Ipv4Addr::from(number).into(), 8080)
+}
+
+fn described(weight: u32) -> Arc<Described> {
+    Arc::new(Described {
+        weight,
+        ..Described::bare()
+    })
+}
+
+fn labels(service: &str) -> Labels {
+    std::iter::once(("service".into(), service.into())).collect()
+}
+
+/// Endpoints by number, each with its weight.
+fn weighted(endpoints: &[(u32, u32)]) -> EndpointSet {
+    let endpoint = |(number, weight): &(u32, u32)| (address(*number), described(*weight));
+    EndpointSet {
+        labels: labels("web"),
+        endpoints: endpoints.iter().map(endpoint).collect(),
+    }
+}
+
+fn set(numbers: &[u32]) -> EndpointSet {
+    let endpoints: Vec<(u32, u32)> = numbers.iter().map(|number| (*number, 1)).collect();
+    weighted(&endpoints)
+}
+
+fn addresses(numbers: &[u32]) -> BTreeSet<SocketAddr> {
+    numbers.iter().copied().map(address).collect()
+}
+
+fn present(numbers: &[u32]) -> Answer {
+    Answer::Present(set(numbers).into())
+}
+
+fn stream_told(answers: &[Answer]) -> EndpointStream {
+    let mut stream = EndpointStream::default();
+    for answer in answers {
+        let _ = stream.advance(answer.clone());
+    }
+    stream
+}
+
+#[test]
+fn the_first_message_is_the_whole_set() {
+    let updates = EndpointStream::default().advance(present(&[1, 2]));
+    assert_eq!(updates, [Update::Add(set(&[1, 2]))]);
+}
+
+#[test]
+fn an_empty_first_answer_is_said() {
+    for (answer, exists) in [(present(&[]), true), (Answer::Absent, false)] {
+        let updates = EndpointStream::default().advance(answer);
+        assert_eq!(updates, [Update::NoEndpoints { exists }]);
+    }
+}
+
+#[test]
+fn before_the_first_sync_nothing_is_said_and_nothing_withdrawn() {
+    assert_eq!(EndpointStream::default().advance(Answer::Unknown), []);
+    let mut stream = stream_told(&[present(&[1])]);
+    assert_eq!(stream.advance(Answer::Unknown), []);
+    assert_eq!(stream.advance(present(&[1])), []);
+}
+
+#[test]
+fn a_rollover_adds_before_it_removes() {
+    let mut stream = stream_told(&[present(&[1, 2])]);
+    let updates = stream.advance(present(&[3]));
+    let expected = [Update::Add(set(&[3])), Update::Remove(addresses(&[1, 2]))];
+    assert_eq!(updates, expected);
+}
+
+#[test]
+fn a_changed_endpoint_is_added_again_and_not_removed() {
+    let mut stream = stream_told(&[Answer::Present(weighted(&[(1, 1), (2, 1)]).into())]);
+    let updates = stream.advance(Answer::Present(weighted(&[(1, 5), (2, 1)]).into()));
+    assert_eq!(updates, [Update::Add(weighted(&[(1, 5)]))]);
+}
+
+#[test]
+fn changed_labels_of_the_set_reach_every_endpoint() {
+    let mut stream = stream_told(&[present(&[1, 2])]);
+    let relabelled = EndpointSet {
+        labels: labels("cart"),
+        ..set(&[1, 2])
+    };
+    let updates = stream.advance(Answer::Present(relabelled.clone().into()));
+    assert_eq!(updates, [Update::Add(relabelled)]);
+}
+
+#[test]
+fn a_service_that_goes_away_is_removed_and_may_come_back() {
+    let mut stream = stream_told(&[present(&[1, 2])]);
+    assert_eq!(
+        stream.advance(Answer::Absent),
+        [Update::Remove(addresses(&[1, 2]))]
+    );
+    assert_eq!(stream.advance(present(&[])), []);
+    assert_eq!(stream.advance(present(&[2])), [Update::Add(set(&[2]))]);
+}
+
+#[test]
+fn streams_are_alike_that_were_told_one_set_or_nothing() {
+    let answers = [present(&[1])];
+    let nothing = EndpointStream::default();
+    let (one, other) = (stream_told(&answers), stream_told(&answers));
+    assert!(nothing.is_like(&EndpointStream::default()));
+    assert!(one.is_like(&other));
+    assert!(!one.is_like(&nothing) && !nothing.is_like(&one));
+    assert!(!one.is_like(&stream_told(&[present(&[1])])));
+}
+
+#[test]
+fn a_large_set_travels_in_several_messages() {
+    let numbers: Vec<u32> = (0..4_500).collect();
+    let updates = EndpointStream::default().advance(present(&numbers));
+    let expected: Vec<Update> = numbers
+        .chunks(ADD_ENDPOINTS_MAX)
+        .map(|chunk| Update::Add(set(chunk)))
+        .collect();
+    assert_eq!(updates, expected);
+
+    let mut stream = stream_told(&[present(&numbers)]);
+    let expected: Vec<Update> = numbers
+        .chunks(ADD_ENDPOINTS_MAX)
+        .map(|chunk| Update::Remove(addresses(chunk)))
+        .collect();
+    assert_eq!(stream.advance(Answer::Absent), expected);
+}
+
+#[test]
+fn endpoints_with_long_labels_travel_in_more_messages() {
+    let long = Arc::new(Described {
+        labels: std::iter::once(("pod".into(), "p".repeat(10_000).into())).collect(),
+        ..Described::bare()
+    });
+    let endpoints = (0..300).map(|number| (address(number), long.clone()));
+    let whole = EndpointSet {
+        labels: Labels::new(),
+        endpoints: endpoints.collect(),
+    };
+    let updates = EndpointStream::default().advance(Answer::Present(whole.clone().into()));
+    let counts: Vec<usize> = updates
+        .iter()
+        .map(|update| match update {
+            Update::Add(set) => set.endpoints.len(),
+            Update::Remove(_) | Update::NoEndpoints { .. } => 0,
+        })
+        .collect();
+    assert_eq!(counts, [104, 104, 92]);
+    assert_eq!(obeyed(&updates), effective(&whole));
+}
+
+/// What a proxy believes of each address: what was said of it, with the labels
+/// of the set that it came in.
+type Belief = BTreeMap<SocketAddr, (Labels, Arc<Described>)>;
+
+fn effective(set: &EndpointSet) -> Belief {
+    let believed = |(address, described): (&SocketAddr, &Arc<Described>)| {
+        (*address, (set.labels.clone(), described.clone()))
+    };
+    set.endpoints.iter().map(believed).collect()
+}
+
+/// A proxy, by the rules it is known to follow: an empty add or remove is
+/// ignored; so is a remove before anything else; the first add of a stream
+/// replaces what an earlier stream had left.
+struct Proxy {
+    believes: Belief,
+    is_new_stream: bool,
+}
+
+impl Proxy {
+    fn after_reconnect(left: &[u32]) -> Self {
+        Self {
+            believes: effective(&set(left)),
+            is_new_stream: true,
+        }
+    }
+
+    fn obey(&mut self, update: &Update) {
+        match update {
+            Update::Add(set) if set.is_empty() => {}
+            Update::Add(set) => {
+                if self.is_new_stream {
+                    self.believes.clear();
+                }
+                self.believes.extend(effective(set));
+                self.is_new_stream = false;
+            }
+            Update::Remove(_) if self.is_new_stream => {}
+            Update::Remove(gone) => self.believes.retain(|address, _| !gone.contains(address)),
+            Update::NoEndpoints { exists: _ } => {
+                self.believes.clear();
+                self.is_new_stream = false;
+            }
+        }
+    }
+}
+
+fn obeyed(updates: &[Update]) -> Belief {
+    let mut proxy = Proxy::after_reconnect(&[7, 8, 9]);
+    for update in updates {
+        proxy.obey(update);
+    }
+    proxy.believes
+}
+
+fn truth(answer: &Answer) -> Belief {
+    match answer {
+        Answer::Unknown | Answer::Absent => Belief::new(),
+        Answer::Present(set) => effective(set),
+    }
+}
+
+/// The contract as one sentence: whatever the history, a proxy that does what
+/// it is told ends up knowing exactly what is true.
+fn a_proxy_that_obeys_knows_the_truth(history: &[Answer]) {
+    let mut stream = EndpointStream::default();
+    let mut proxy = Proxy::after_reconnect(&[7, 8, 9]);
+    for answer in history {
+        for update in stream.advance(answer.clone()) {
+            assert_ne!(update, Update::Add(EndpointSet::default()));
+            proxy.obey(&update);
+        }
+        assert_eq!(proxy.believes, truth(answer));
+    }
+}
+
+#[test]
+fn a_proxy_that_obeys_knows_the_truth_of_every_short_history() {
+    let answers = [
+        Answer::Absent,
+        present(&[]),
+        present(&[1]),
+        present(&[1, 2]),
+        Answer::Present(weighted(&[(1, 2), (7, 1)]).into()),
+        Answer::Present(
+            EndpointSet {
+                labels: labels("cart"),
+                ..set(&[1, 7])
+            }
+            .into(),
+        ),
+    ];
+    for first in &answers {
+        for second in &answers {
+            for third in &answers {
+                a_proxy_that_obeys_knows_the_truth(&[first.clone(), second.clone(), third.clone()]);
+            }
+        }
+    }
+}
+
+fn any_answer() -> impl Strategy<Value = Answer> {
+    let endpoints = prop::collection::btree_map(0_u32..12, 1_u32..3, 0..8);
+    let label = prop::sample::select(vec!["web", "cart"]);
+    let present = (endpoints, label).prop_map(|(endpoints, label)| {
+        let endpoints: Vec<(u32, u32)> = endpoints.into_iter().collect();
+        Answer::Present(
+            EndpointSet {
+                labels: labels(label),
+                ..weighted(&endpoints)
+            }
+            .into(),
+        )
+    });
+    prop_oneof![1 => Just(Answer::Absent), 9 => present]
+}
+
+proptest! {
+    #[test]
+    fn a_proxy_that_obeys_knows_the_truth_of_any_history(
+        history in prop::collection::vec(any_answer(), 1..12)
+    ) {
+        a_proxy_that_obeys_knows_the_truth(&history);
+    }
+}
