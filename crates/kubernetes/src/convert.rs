@@ -1,0 +1,93 @@
+//! Kubernetes objects become facts, here and nowhere else.
+//!
+//! ```text
+//! JSON ─decode─▶ typed object ─convert─▶ key, fact, what was skipped   or   Unusable
+//! ```
+//!
+//! Pure functions, one file a kind. An object is decoded by itself, so that a bad one
+//! spoils no list and no watch. Two grades of bad: an object that is [`Unusable`] as a
+//! whole, and parts of a good one that are left out ([`Skipped`]). Fields that the API
+//! allows to be absent or null never fail.
+
+mod endpoint_slice;
+mod job;
+mod metadata;
+mod node;
+mod pod;
+mod port_list;
+mod replica_set;
+mod service;
+mod skipped;
+mod unusable;
+
+use k8s_openapi::api::{
+    core::v1::{Pod, Service},
+    discovery::v1::EndpointSlice,
+};
+use lockstep_model::{Fact, FactKey, FactKind};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+pub(crate) use metadata::Envelope;
+use metadata::Metadata;
+pub use skipped::Skipped;
+pub use unusable::Unusable;
+
+/// An object that says something usable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Converted {
+    /// Which object.
+    pub key: FactKey,
+    /// What it says.
+    pub fact: Fact,
+    /// The parts that were left out, in the order of the object.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Converts one object of `kind`, given as a JSON value.
+///
+/// # Errors
+///
+/// Why the object as a whole says nothing usable; see [`Unusable`].
+pub fn from_value(kind: FactKind, object: Value) -> Result<Converted, Unusable> {
+    let envelope = Envelope::deserialize(&object).unwrap_or_default();
+    decode(kind, object).unwrap_or_else(|error| Err(undecodable(kind, &envelope, &error)))
+}
+
+/// Converts one object of `kind`, given as JSON text.
+///
+/// # Errors
+///
+/// Why the object as a whole says nothing usable; see [`Unusable`].
+pub fn from_json(kind: FactKind, object: &str) -> Result<Converted, Unusable> {
+    decode(kind, &mut serde_json::Deserializer::from_str(object)).unwrap_or_else(|error| {
+        let envelope = serde_json::from_str(object).unwrap_or_default();
+        Err(undecodable(kind, &envelope, &error))
+    })
+}
+
+/// The outer error is the decoder's, the inner one ours.
+fn decode<'de, D: Deserializer<'de>>(
+    kind: FactKind,
+    object: D,
+) -> Result<Result<Converted, Unusable>, D::Error> {
+    Ok(match kind {
+        FactKind::Node => node::convert(&Metadata::deserialize(object)?.into_inner()),
+        FactKind::ReplicaSet => replica_set::convert(&Metadata::deserialize(object)?.into_inner()),
+        FactKind::Job => job::convert(&Metadata::deserialize(object)?.into_inner()),
+        FactKind::Pod => pod::convert(&Pod::deserialize(object)?),
+        FactKind::Service => service::convert(&Service::deserialize(object)?),
+        FactKind::EndpointSlice => endpoint_slice::convert(&EndpointSlice::deserialize(object)?),
+    })
+}
+
+fn undecodable(kind: FactKind, envelope: &Envelope, error: &dyn std::error::Error) -> Unusable {
+    Unusable::Undecodable {
+        kind,
+        name: envelope.place(),
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

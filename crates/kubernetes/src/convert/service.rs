@@ -1,0 +1,90 @@
+//! Service -> ports, addresses, policy.
+
+use k8s_openapi::api::core::v1::{Service, ServiceSpec};
+use lockstep_model::{
+    Fact, FactKind, InternalTraffic, PortSet, ServiceKind, ServicePort, ServiceRecord,
+};
+use std::net::IpAddr;
+
+use super::{
+    Converted, Skipped, Unusable,
+    metadata::{annotation, key},
+    port_list::{OPAQUE_PORTS, port, port_list},
+};
+
+pub(super) fn convert(service: &Service) -> Result<Converted, Unusable> {
+    let key = key(FactKind::Service, &service.metadata)?;
+    let nothing = ServiceSpec::default();
+    let spec = service.spec.as_ref().unwrap_or(&nothing);
+    let mut skipped = Vec::new();
+    let ports = ports(spec, &mut skipped);
+    let record = ServiceRecord {
+        kind: match spec.type_.as_deref() {
+            Some("ExternalName") => ServiceKind::ExternalName,
+            Some(_) | None => ServiceKind::Endpoints,
+        },
+        cluster_ips: cluster_ips(spec, &mut skipped),
+        internal_traffic: match spec.internal_traffic_policy.as_deref() {
+            Some("Local") => InternalTraffic::Local,
+            Some(_) | None => InternalTraffic::Cluster,
+        },
+        opaque_ports: opaque_ports(service, &ports, &mut skipped),
+        ports,
+    };
+    Ok(Converted {
+        key,
+        fact: Fact::Service(record),
+        skipped,
+    })
+}
+
+fn ports(spec: &ServiceSpec, skipped: &mut Vec<Skipped>) -> Vec<ServicePort> {
+    let declared = spec.ports.iter().flatten();
+    let ports = declared.filter_map(|declared| {
+        Some(ServicePort {
+            port: port("spec.ports", declared.port, skipped)?,
+            name: declared.name.as_deref().unwrap_or_default().into(),
+        })
+    });
+    ports.collect()
+}
+
+/// `clusterIPs`, else `clusterIP`: both are `None` or empty for a headless service.
+fn cluster_ips(spec: &ServiceSpec, skipped: &mut Vec<Skipped>) -> Vec<IpAddr> {
+    let many = spec.cluster_ips.as_deref().unwrap_or_default();
+    let texts = if many.is_empty() {
+        spec.cluster_ip.as_slice()
+    } else {
+        many
+    };
+    let addresses = texts
+        .iter()
+        .filter(|text| !matches!(text.as_str(), "" | "None"));
+    let parsed = addresses.filter_map(|text| match text.parse() {
+        Ok(ip) => Some(ip),
+        Err(_) => {
+            skipped.push(Skipped::Address {
+                field: "spec.clusterIPs",
+                text: text.clone(),
+                expected: "an IP address",
+            });
+            None
+        }
+    });
+    parsed.collect()
+}
+
+/// A name is the name of a service port, and means its number.
+fn opaque_ports(
+    service: &Service,
+    ports: &[ServicePort],
+    skipped: &mut Vec<Skipped>,
+) -> Option<PortSet> {
+    let text = annotation(&service.metadata, OPAQUE_PORTS)?;
+    let named = ports
+        .iter()
+        .filter(|port| !port.name.is_empty())
+        .map(|port| (&*port.name, port.port))
+        .collect();
+    Some(port_list(OPAQUE_PORTS, text, &named, skipped))
+}

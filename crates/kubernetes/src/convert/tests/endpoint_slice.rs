@@ -1,0 +1,223 @@
+//! Endpoint slices.
+
+use lockstep_model::{
+    AddressFamily, EndpointFact, Mirror, PodId, ServiceId, SliceFact, SlicePort, TargetRef,
+};
+
+use super::*;
+
+fn object(family: &str, labels: Value, rest: Value) -> Value {
+    let mut object = rest;
+    object["addressType"] = family.into();
+    object["metadata"]["name"] = "web-1".into();
+    object["metadata"]["namespace"] = "shop".into();
+    object["metadata"]["labels"] = labels;
+    object
+}
+
+fn slice(family: &str, rest: Value) -> (SliceFact, Vec<String>) {
+    let labels = json!({"kubernetes.io/service-name": "web"});
+    let converted = convert(FactKind::EndpointSlice, &object(family, labels, rest));
+    let skipped = skipped(&converted);
+    match converted.fact {
+        Fact::Slice(fact) => (fact, skipped),
+        other => panic!("not a slice: {other:?}"),
+    }
+}
+
+fn endpoint(endpoint: Value) -> (Option<EndpointFact>, Vec<String>) {
+    let (fact, skipped) = slice("IPv4", json!({"endpoints": [endpoint]}));
+    (fact.endpoints.into_iter().next(), skipped)
+}
+
+fn plain(addresses: &[&str]) -> EndpointFact {
+    EndpointFact {
+        addresses: addresses.iter().map(|ip| ip.parse().unwrap()).collect(),
+        ready: true,
+        hostname: None,
+        zone: None,
+        hint_zones: vec![],
+        target: TargetRef::Address,
+    }
+}
+
+#[test]
+fn a_slice_tells_service_ports_and_endpoints() {
+    let (fact, skipped) = slice(
+        "IPv4",
+        json!({
+            "metadata": {"annotations": {
+                "mirror.linkerd.io/remote-gateway-identity": "gateway.id",
+                "mirror.linkerd.io/remote-svc-fq-name": ""}},
+            "ports": [{"name": "web", "port": 8080}, {"port": 81}, {"name": "all"}],
+            "endpoints": [{
+                "addresses": ["10.1.0.1", "10.1.0.2"],
+                "conditions": {"ready": false, "serving": true},
+                "hostname": "web-0",
+                "nodeName": "n1",
+                "zone": "z1",
+                "hints": {"forZones": [{"name": "z2"}, {"name": "z1"}]},
+                "targetRef": {"kind": "Pod", "name": "web-0", "namespace": "other", "uid": "u"},
+            }],
+        }),
+    );
+    assert_eq!(skipped, [""; 0]);
+    let expected = SliceFact {
+        service: ServiceId::named("shop", "web"),
+        family: AddressFamily::V4,
+        ports: vec![
+            SlicePort {
+                name: "web".into(),
+                port: 8080,
+            },
+            SlicePort {
+                name: "".into(),
+                port: 81,
+            },
+        ],
+        endpoints: vec![EndpointFact {
+            ready: false,
+            hostname: Some("web-0".into()),
+            zone: Some("z1".into()),
+            hint_zones: vec!["z1".into(), "z2".into()],
+            target: TargetRef::Pod {
+                pod: PodId::named("other", "web-0"),
+                uid: Some("u".into()),
+            },
+            ..plain(&["10.1.0.1", "10.1.0.2"])
+        }],
+        mirror: Mirror {
+            gateway_identity: Some("gateway.id".into()),
+            remote_service: Some("".into()),
+            cluster: None,
+        },
+    };
+    assert_eq!(fact, expected);
+}
+
+#[test]
+fn a_slice_may_say_next_to_nothing() {
+    for rest in [json!({}), json!({"ports": null, "endpoints": null})] {
+        let (fact, skipped) = slice("IPv6", rest);
+        assert_eq!(fact.family, AddressFamily::V6);
+        assert_eq!((fact.ports, fact.endpoints), (vec![], vec![]));
+        assert_eq!(skipped, [""; 0]);
+    }
+}
+
+#[test]
+fn an_endpoint_may_say_next_to_nothing() {
+    for conditions in [json!(null), json!({}), json!({"ready": null})] {
+        let object = json!({"addresses": ["10.1.0.1"], "conditions": conditions, "hostname": "",
+            "zone": "", "hints": {"forZones": null}, "targetRef": null});
+        assert_eq!(endpoint(object), (Some(plain(&["10.1.0.1"])), vec![]));
+    }
+    assert_eq!(
+        endpoint(json!({"addresses": null})),
+        (Some(plain(&[])), vec![])
+    );
+}
+
+#[test]
+fn an_empty_reference_is_none_and_a_pod_is_looked_for_beside_the_slice() {
+    let refer = |target: Value| endpoint(json!({"addresses": [], "targetRef": target})).0;
+    assert_eq!(refer(json!({})), Some(plain(&[])));
+    assert_eq!(
+        refer(json!({"kind": "Pod", "name": "web-0"}))
+            .unwrap()
+            .target,
+        TargetRef::Pod {
+            pod: PodId::named("shop", "web-0"),
+            uid: None,
+        },
+    );
+}
+
+#[test]
+fn references_to_other_kinds_are_skipped_and_named() {
+    for (target, named) in [
+        (
+            json!({"kind": "ExternalWorkload", "name": "vm"}),
+            "ExternalWorkload/vm",
+        ),
+        (json!({"kind": "Node", "name": "n1"}), "Node/n1"),
+        (json!({"kind": "Pod"}), "Pod/"),
+    ] {
+        let text =
+            format!("endpoints: the one that refers to `{named}` is skipped: only Pods are known");
+        let object = json!({"addresses": ["10.1.0.1"], "targetRef": target});
+        assert_eq!(endpoint(object), (None, vec![text]));
+    }
+}
+
+#[test]
+fn bad_parts_of_a_slice_are_skipped_and_named() {
+    let (fact, skipped) = slice(
+        "IPv6",
+        json!({"ports": [{"port": 0}, {"port": 80}],
+               "endpoints": [{"addresses": ["10.1.0.1", "fd00::1", "web.shop"]}]}),
+    );
+    assert_eq!(fact.ports.len(), 1);
+    assert_eq!(fact.endpoints, [plain(&["fd00::1"])]);
+    assert_eq!(
+        skipped,
+        [
+            "ports: 0 is skipped: it is not a port (1 to 65535)",
+            "endpoints.addresses: `10.1.0.1` is skipped: it is not an IPv6 address",
+            "endpoints.addresses: `web.shop` is skipped: it is not an IPv6 address",
+        ],
+    );
+    let (fact, skipped) = slice("IPv4", json!({"endpoints": [{"addresses": ["fd00::1"]}]}));
+    assert_eq!(fact.endpoints, [plain(&[])]);
+    assert_eq!(
+        skipped,
+        ["endpoints.addresses: `fd00::1` is skipped: it is not an IPv4 address"],
+    );
+}
+
+#[test]
+fn the_service_is_found_by_label_else_by_owner() {
+    let owner = |kind: &str| json!({"apiVersion": "v1", "kind": kind, "name": "db", "uid": "1"});
+    let owned = json!({"metadata": {"ownerReferences": [owner("Node"), owner("Service")]}});
+    for (labels, service) in [
+        (json!({"kubernetes.io/service-name": "web"}), "web"),
+        (json!({"kubernetes.io/service-name": ""}), "db"),
+        (json!(null), "db"),
+    ] {
+        let converted = convert(
+            FactKind::EndpointSlice,
+            &object("IPv4", labels, owned.clone()),
+        );
+        let Fact::Slice(fact) = converted.fact else {
+            panic!("not a slice");
+        };
+        assert_eq!(fact.service, ServiceId::named("shop", service));
+    }
+}
+
+#[test]
+fn slices_without_a_service_or_without_ips_are_known_but_unusable() {
+    let key = FactKey::named(FactKind::EndpointSlice, "shop", "web-1");
+    let stray = refusal(
+        FactKind::EndpointSlice,
+        object("IPv4", json!({}), json!({})),
+    );
+    assert_eq!(
+        stray.to_string(),
+        "endpointslices shop/web-1 belongs to no service: it has neither the label \
+         `kubernetes.io/service-name` nor an owner reference of kind Service",
+    );
+    assert_eq!((stray.key(), stray.label()), (Some(&key), "no_service"));
+    for family in ["FQDN", "ipv4", ""] {
+        let labels = json!({"kubernetes.io/service-name": "web"});
+        let other = refusal(FactKind::EndpointSlice, object(family, labels, json!({})));
+        assert_eq!(
+            other.to_string(),
+            format!(
+                "endpointslices shop/web-1 has addresses of type `{family}`; \
+                 allowed are `IPv4` and `IPv6`"
+            ),
+        );
+        assert_eq!((other.key(), other.label()), (Some(&key), "address_type"));
+    }
+}

@@ -1,0 +1,15 @@
+//! The Kubernetes API server as a source of facts.
+//!
+//! [`connect`](fn@connect) finds the API server; the [`KubernetesSource`] follows the six kinds of object
+//! that answers depend on, each with a list and a watch of its own; [`convert`] turns
+//! objects into facts.
+
+mod connect;
+pub mod convert;
+mod metrics;
+mod source;
+mod watch;
+
+pub use connect::{ConnectError, connect, connect_to};
+pub use metrics::Metrics;
+pub use source::{KubernetesSession, KubernetesSource};

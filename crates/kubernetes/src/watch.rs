@@ -1,0 +1,27 @@
+//! One kind of object, followed from a list or a cursor to the end of the session.
+//!
+//! ```text
+//!                 ┌──────────── 410, or the cursor is refused: Lost ──────┐
+//!                 ▼                                                       │
+//!  start ──▶ [Listing] ──last page: Listed──▶ [Opening] ──opened──▶ [Reading] ──▶ Changed,
+//!    │         ▲   │                            ▲    │                 │          Progress
+//!    │         │   └──failed──▶ [Waiting] ◀─────┼────┴──failed─────────┤
+//!    │         └──────────timer─────┴──timer────┤                      │
+//!    └── with a cursor ─────────────────────────┴───── closed ─────────┘
+//! ```
+//!
+//! [`machine`] decides, without clock, randomness or connection. [`shell`] asks the API
+//! server and waits. The rest translates: [`request`] out, [`decode`] and [`failure`] in.
+
+mod decode;
+mod failure;
+mod lines;
+mod machine;
+mod pace;
+mod page;
+mod report;
+mod request;
+mod shell;
+mod stream;
+
+pub(crate) use shell::{Follower, list};

@@ -1,0 +1,133 @@
+//! The requests to the API server.
+
+use http::{Request, header};
+use kube::client::Body;
+use lockstep_model::{Cursor, FactKind};
+use std::fmt::Write;
+
+/// How many objects one page of a list holds at most.
+const PAGE_OBJECTS_MAX: u32 = 500;
+
+/// Asks for a page of a list as of now. Without a resource version the server answers
+/// from a quorum of etcd, never from a cache that lags.
+///
+/// # Errors
+///
+/// The request could not be put together.
+pub(crate) fn list(kind: FactKind, token: Option<&str>) -> http::Result<Request<Body>> {
+    let mut uri = format!("{}?limit={PAGE_OBJECTS_MAX}", path(kind));
+    if let Some(token) = token {
+        uri.push_str("&continue=");
+        push_encoded(&mut uri, token);
+    }
+    let accept = match form(kind) {
+        Form::Whole => "application/json",
+        Form::Metadata => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+    };
+    ask(uri, accept)
+}
+
+/// Asks for a watch from a place in history, to be closed after so many seconds.
+///
+/// # Errors
+///
+/// The request could not be put together.
+pub(crate) fn watch(kind: FactKind, from: &Cursor, seconds: u64) -> http::Result<Request<Body>> {
+    let mut uri = format!(
+        "{}?watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion=",
+        path(kind)
+    );
+    push_encoded(&mut uri, &from.0);
+    let accept = match form(kind) {
+        Form::Whole => "application/json",
+        Form::Metadata => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+    };
+    ask(uri, accept)
+}
+
+fn ask(uri: String, accept: &'static str) -> http::Result<Request<Body>> {
+    Request::get(uri)
+        .header(header::ACCEPT, accept)
+        .header(header::ACCEPT_ENCODING, "identity")
+        .body(Body::empty())
+}
+
+fn path(kind: FactKind) -> String {
+    let group = match kind {
+        FactKind::Node | FactKind::Pod | FactKind::Service => "/api/v1",
+        FactKind::ReplicaSet => "/apis/apps/v1",
+        FactKind::Job => "/apis/batch/v1",
+        FactKind::EndpointSlice => "/apis/discovery.k8s.io/v1",
+    };
+    format!("{group}/{}", kind.resource())
+}
+
+/// How much of an object is needed.
+enum Form {
+    Whole,
+    Metadata,
+}
+
+fn form(kind: FactKind) -> Form {
+    match kind {
+        FactKind::Node | FactKind::ReplicaSet | FactKind::Job => Form::Metadata,
+        FactKind::Pod | FactKind::Service | FactKind::EndpointSlice => Form::Whole,
+    }
+}
+
+/// Tokens are opaque: everything but the unreserved characters of RFC 3986 is encoded.
+fn push_encoded(uri: &mut String, text: &str) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            uri.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(request: http::Result<Request<Body>>) -> String {
+        let request = request.unwrap();
+        let accept = request.headers()[header::ACCEPT].to_str().unwrap();
+        format!("{} {} as {accept}", request.method(), request.uri())
+    }
+
+    #[test]
+    fn a_list_is_consistent_and_paged() {
+        assert_eq!(
+            shown(list(FactKind::Pod, None)),
+            "GET /api/v1/pods?limit=500 as application/json",
+        );
+        assert_eq!(
+            shown(list(FactKind::EndpointSlice, Some("a+/=b&c"))),
+            "GET /apis/discovery.k8s.io/v1/endpointslices?limit=500&continue=a%2B%2F%3Db%26c \
+             as application/json",
+        );
+        assert_eq!(
+            shown(list(FactKind::ReplicaSet, None)),
+            "GET /apis/apps/v1/replicasets?limit=500 \
+             as application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        );
+    }
+
+    #[test]
+    fn a_watch_names_its_place_and_its_time() {
+        let from = Cursor("41 8".into());
+        assert_eq!(
+            shown(watch(FactKind::Job, &from, 61)),
+            "GET /apis/batch/v1/jobs?watch=true&allowWatchBookmarks=true&timeoutSeconds=61\
+             &resourceVersion=41%208 \
+             as application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+        );
+        assert_eq!(
+            shown(watch(FactKind::Service, &from, 61)),
+            "GET /api/v1/services?watch=true&allowWatchBookmarks=true&timeoutSeconds=61\
+             &resourceVersion=41%208 as application/json",
+        );
+    }
+}

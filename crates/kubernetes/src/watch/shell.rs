@@ -1,0 +1,221 @@
+//! Asks the API server what the [`Machine`] wants to know.
+
+use http_body_util::{BodyExt, Limited};
+use kube::{Client, client::Body};
+use lockstep_catalog::{Listed, SourceError, SourceEvent};
+use lockstep_model::{Cursor, FactKind};
+use std::time::Duration;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep, timeout, timeout_at},
+};
+
+use super::{
+    decode::{self, Line},
+    failure::Failure,
+    machine::{Act, Input, Machine},
+    pace::{PAGE_DEADLINE, give_up_after, watch_seconds},
+    page::{Gathered, Page, Turned},
+    report::Report,
+    request,
+    stream::{Delivered, Stream, in_full},
+};
+use crate::Metrics;
+
+/// The largest answer to one request: a page of 500 of the largest objects is beyond
+/// what any cluster holds, yet well within memory.
+const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Follows one kind for as long as somebody listens.
+pub(crate) struct Follower {
+    client: Client,
+    kind: FactKind,
+    report: Report,
+    stream: Option<Stream>,
+}
+
+impl Follower {
+    pub(crate) fn new(client: Client, kind: FactKind, metrics: Metrics) -> Self {
+        Self {
+            client,
+            kind,
+            report: Report::new(kind, metrics),
+            stream: None,
+        }
+    }
+
+    /// Runs until nobody listens any more.
+    pub(crate) async fn run(mut self, resume: Option<Cursor>, events: mpsc::Sender<SourceEvent>) {
+        let mut machine = Machine::new(self.kind, resume);
+        let mut act = machine.act();
+        loop {
+            let input = self.perform(act).await;
+            let step = machine.step(input);
+            if let Some(restart) = step.restart {
+                self.report.restarted(restart);
+            }
+            if let Some(event) = step.emit
+                && events.send(event).await.is_err()
+            {
+                return;
+            }
+            act = step.act;
+        }
+    }
+
+    async fn perform(&mut self, act: Act) -> Input {
+        match act {
+            Act::List { token } => {
+                self.stream = None;
+                self.list(token.as_deref()).await
+            }
+            Act::Watch { from } => match self.open(&from).await {
+                Ok(stream) => {
+                    self.stream = Some(stream);
+                    Input::WatchOpened
+                }
+                Err(failure) => {
+                    self.report.failed("watch", &failure);
+                    Input::WatchFailed(failure)
+                }
+            },
+            Act::Read => self.read().await,
+            Act::Wait(pause) => {
+                // Nobody reads it any more, so the server should know.
+                self.stream = None;
+                sleep(pause.pick(chance())).await;
+                Input::TimerFired
+            }
+        }
+    }
+
+    async fn list(&mut self, token: Option<&str>) -> Input {
+        if token.is_none() {
+            self.report.list_begun();
+        }
+        match page(&self.client, self.kind, token).await {
+            Ok((page, complaints)) => {
+                self.report.complain(&complaints);
+                Input::Page(page)
+            }
+            Err(failure) => {
+                self.report.failed("list", &failure);
+                Input::ListFailed(failure)
+            }
+        }
+    }
+
+    async fn open(&mut self, from: &Cursor) -> Result<Stream, Failure> {
+        self.stream = None;
+        self.report.watch_asked();
+        let seconds = watch_seconds(chance());
+        let asked = Instant::now();
+        let deadline = asked + give_up_after(seconds);
+        let request = request::watch(self.kind, from, seconds).map_err(unsent)?;
+        let answered = timeout_at(deadline, ask(&self.client, request)).await;
+        let body = answered.map_err(|_| unanswered(give_up_after(seconds)))??;
+        Ok(Stream::new(body, asked, deadline))
+    }
+
+    async fn read(&mut self) -> Input {
+        let Some(stream) = self.stream.as_mut() else {
+            return Input::WatchFailed(Failure::passing("no watch is open"));
+        };
+        match stream.next(self.kind).await {
+            Delivered::Line(line, complaints) => {
+                self.report.event_received();
+                self.report.complain(&complaints);
+                match line {
+                    Line::Told(told) => Input::Told(told),
+                    Line::Failed(failure) => {
+                        self.report.failed("watch", &failure);
+                        Input::WatchFailed(failure)
+                    }
+                }
+            }
+            Delivered::End(end, reason) => {
+                let open_for = stream.open_for();
+                self.report.ended(end, open_for, &reason);
+                Input::Ended { end, open_for }
+            }
+        }
+    }
+}
+
+/// Lists one kind once, without a second try.
+///
+/// # Errors
+///
+/// The first page that could not be had.
+pub(crate) async fn list(
+    client: &Client,
+    kind: FactKind,
+    metrics: &Metrics,
+) -> Result<Listed, SourceError> {
+    let refused = |reason| SourceError { kind, reason };
+    let mut report = Report::new(kind, metrics.clone());
+    report.list_begun();
+    let mut gathered = Gathered::default();
+    loop {
+        let asked = page(client, kind, gathered.token()).await;
+        let (page, complaints) = asked.map_err(|failure| refused(failure.reason))?;
+        report.complain(&complaints);
+        gathered = match gathered.turn(kind, page) {
+            Turned::More(gathered) => gathered,
+            Turned::Complete(listed) => return Ok(listed),
+            Turned::Torn => return Err(refused("pages of two moments".to_owned())),
+        };
+    }
+}
+
+async fn page(
+    client: &Client,
+    kind: FactKind,
+    token: Option<&str>,
+) -> Result<(Page, decode::Complaints), Failure> {
+    let request = request::list(kind, token).map_err(unsent)?;
+    let answer = async { collect(ask(client, request).await?).await };
+    let answered = timeout(PAGE_DEADLINE, answer).await;
+    let body = answered.map_err(|_| unanswered(PAGE_DEADLINE))??;
+    decode::page(kind, &body).map_err(|unreadable| Failure::passing(in_full(&unreadable)))
+}
+
+/// Sends a request; an answer other than success is a failure.
+async fn ask(client: &Client, request: http::Request<Body>) -> Result<Body, Failure> {
+    let sent = client.send(request).await;
+    let response = sent.map_err(|error| Failure::passing(in_full(&error)))?;
+    let (head, body) = response.into_parts();
+    if head.status.is_success() {
+        return Ok(body);
+    }
+    let retry_after = head.headers.get(http::header::RETRY_AFTER);
+    let retry_after = retry_after.and_then(|value| value.to_str().ok());
+    let body = collect(body).await.unwrap_or_default();
+    Err(Failure::from_response(
+        head.status.as_u16(),
+        retry_after,
+        &body,
+    ))
+}
+
+async fn collect(body: Body) -> Result<bytes::Bytes, Failure> {
+    let collected = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
+    let collected = collected.map_err(|error| Failure::passing(in_full(&*error)))?;
+    Ok(collected.to_bytes())
+}
+
+fn unsent(error: http::Error) -> Failure {
+    Failure::passing(in_full(&error))
+}
+
+fn unanswered(limit: Duration) -> Failure {
+    Failure::passing(format!("no answer within {} s", limit.as_secs()))
+}
+
+/// Evenly distributed from 0 to 1; the middle if the system has no randomness to give.
+fn chance() -> f64 {
+    getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests;
