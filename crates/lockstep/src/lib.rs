@@ -1,0 +1,82 @@
+//! The lockstep binary as a library: its tests and benchmarks start replicas
+//! without a process. It wires the crates together and decides nothing.
+
+mod args;
+mod audit;
+mod config;
+mod config_file;
+mod dev;
+mod group;
+mod listen;
+mod logging;
+mod metrics;
+mod operator;
+mod options;
+mod proxy_port;
+mod sample;
+mod settings;
+mod shutdown;
+mod source;
+mod tasks;
+mod wire;
+
+use clap::Parser;
+use lockstep_cli::Exit;
+use std::process::ExitCode;
+
+use args::{Args, Command};
+
+pub use config::{ConfigError, Endpoints, ServeConfig, Tuning};
+pub use config_file::ConfigFileError;
+pub use group::{Group, GroupConfig};
+pub use listen::{ListenError, Listeners};
+pub use options::{LogFormat, LogOptions, ServeOptions};
+pub use settings::InvalidSettings;
+pub use source::{Source, SourceConfig, SourceOpenError};
+pub use wire::{Running, ServeError, start};
+
+/// Runs the verb of the command line and says how it went.
+#[must_use]
+pub fn main() -> ExitCode {
+    let line = match config_file::with_file(std::env::args_os().collect()) {
+        Ok(line) => line,
+        Err(error) => return failed("lockstep serve", &error.into()),
+    };
+    let args = Args::parse_from(line);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(run(args)),
+        Err(error) => failed("lockstep", &error.into()),
+    }
+}
+
+async fn run(args: Args) -> ExitCode {
+    match args.command {
+        Command::Dev(args) => report("lockstep dev", dev::run(args).await),
+        Command::Serve(args) => report("lockstep serve", wire::serve(*args).await),
+        Command::Ask(verb) => exit_code(lockstep_cli::run(verb).await),
+    }
+}
+
+fn exit_code(exit: Exit) -> ExitCode {
+    match exit {
+        Exit::Yes => ExitCode::SUCCESS,
+        Exit::No => ExitCode::from(1),
+        Exit::Unknown => ExitCode::from(2),
+    }
+}
+
+fn report(verb: &str, result: anyhow::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(verb, &error),
+    }
+}
+
+/// One line on standard error: what failed, where, and why, cause by cause.
+fn failed(verb: &str, error: &anyhow::Error) -> ExitCode {
+    anstream::eprintln!("{verb}: {error:#}");
+    ExitCode::from(2)
+}

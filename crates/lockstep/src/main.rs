@@ -1,0 +1,7 @@
+//! The lockstep binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    lockstep::main()
+}

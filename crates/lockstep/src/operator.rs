@@ -1,0 +1,227 @@
+//! What operators are told of one replica.
+
+use lockstep_admin::{AuditError, Operator, Readiness};
+use lockstep_catalog::FactSource;
+use lockstep_model::{FactKind, Settings};
+use lockstep_position::{LogId, ReplicaId, Revision};
+use lockstep_proto::admin::v1 as pb;
+use lockstep_raft::{RaftStatus, Role};
+use lockstep_replica::{Freshness, FreshnessState, Replica, label_of};
+use std::{sync::Arc, time::Instant};
+
+use crate::{Source, audit, config::Endpoints, metrics::ReplicaMetrics};
+
+/// One replica as operators see it.
+pub(crate) struct ReplicaOperator {
+    cluster: String,
+    endpoints: Endpoints,
+    replica: Replica,
+    source: Arc<Source>,
+    metrics: ReplicaMetrics,
+    settings: Arc<Settings>,
+    started: Instant,
+}
+
+impl ReplicaOperator {
+    pub(crate) fn new(
+        (cluster, endpoints): (String, Endpoints),
+        replica: Replica,
+        source: Arc<Source>,
+        metrics: ReplicaMetrics,
+        settings: Arc<Settings>,
+    ) -> Self {
+        let started = Instant::now();
+        Self {
+            cluster,
+            endpoints,
+            replica,
+            source,
+            metrics,
+            settings,
+            started,
+        }
+    }
+
+    fn leader_name(&self, raft: &RaftStatus) -> String {
+        let Some(leader) = leader_of(raft) else {
+            return "unknown".to_owned();
+        };
+        let member = raft.members.iter().find(|member| member.id == leader);
+        member.map_or_else(|| leader.to_string(), |member| member.name.clone())
+    }
+
+    fn source_status(&self, following: bool) -> pb::Source {
+        let state = self.replica.published().newest();
+        let memory = state.memory();
+        let count = |kind: FactKind| memory.facts().keys().filter(|key| key.kind == kind).count();
+        let kinds = memory.cursors().iter().map(|(kind, cursor)| pb::Kind {
+            resource: kind.resource().to_owned(),
+            cursor: cursor.0.to_string(),
+            facts: u64::try_from(count(*kind)).unwrap_or(u64::MAX),
+        });
+        pb::Source {
+            description: self.source.describe(),
+            following,
+            kinds: kinds.collect(),
+            problems: if following {
+                self.source.problems()
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    fn warnings(&self, freshness: &Freshness) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if freshness.state == FreshnessState::Stale {
+            warnings
+                .push("no leader has confirmed within the limit how far the group is".to_owned());
+        }
+        let state = self.replica.published().newest();
+        if state
+            .content()
+            .settings()
+            .is_some_and(|settings| *settings != self.settings)
+        {
+            warnings.push(
+                "this replica's flags differ from the replicated settings, which the leader's \
+                 flags decide"
+                    .to_owned(),
+            );
+        }
+        warnings
+    }
+
+    fn resources(&self, raft: &RaftStatus) -> pb::Resources {
+        pb::Resources {
+            memory_bytes: resident_bytes().unwrap_or(0),
+            log_bytes: raft.disk.log_bytes,
+            snapshot_bytes: raft.disk.snapshot_bytes,
+            uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+// === impl Operator for ReplicaOperator ===
+
+impl Operator for ReplicaOperator {
+    fn status(&self) -> pb::StatusReply {
+        let raft = self.replica.raft();
+        let freshness = self.replica.freshness();
+        pb::StatusReply {
+            replica: raft.id.to_string(),
+            name: raft.name.clone(),
+            cluster: self.cluster.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            role: role(&raft.role).into(),
+            term: raft.role.term().as_u64(),
+            leader: leader_of(&raft)
+                .map(|leader| leader.to_string())
+                .unwrap_or_default(),
+            position: Some(label_of(&self.replica.position())),
+            log: Some(log_pointers(&raft)),
+            freshness: Some(freshness_status(&freshness)),
+            streams: Some(self.metrics.streams()),
+            source: Some(self.source_status(raft.role.leading().is_some())),
+            members: raft.members.iter().map(member).collect(),
+            resources: Some(self.resources(&raft)),
+            warnings: self.warnings(&freshness),
+            proxy_address: self.endpoints.proxy.to_string(),
+        }
+    }
+
+    fn digests(&self, from: u64) -> Vec<pb::Position> {
+        let positions = self.replica.published().recent(Revision::from_u64(from));
+        positions.iter().map(label_of).collect()
+    }
+
+    async fn audit(&self) -> Result<pb::AuditReply, AuditError> {
+        let raft = self.replica.raft();
+        if raft.role.leading().is_none() {
+            return Err(AuditError::NotLeader {
+                leader: self.leader_name(&raft),
+            });
+        }
+        audit::audit(&self.replica, &self.source, &self.settings).await
+    }
+
+    fn readiness(&self) -> Readiness {
+        match self.replica.freshness().state {
+            FreshnessState::Syncing => {
+                Readiness::NotReady("the state was never complete".to_owned())
+            }
+            // A stale replica serves what it has: old endpoints beat none.
+            FreshnessState::Fresh | FreshnessState::Stale => Readiness::Ready,
+        }
+    }
+
+    fn metrics(&self) -> String {
+        self.metrics.text()
+    }
+}
+
+fn leader_of(raft: &RaftStatus) -> Option<ReplicaId> {
+    match raft.role {
+        Role::Leader { .. } => Some(raft.id),
+        Role::Follower { leader, .. } | Role::Learner { leader, .. } => leader,
+    }
+}
+
+fn role(role: &Role) -> pb::Role {
+    match role {
+        Role::Leader { .. } => pb::Role::Leader,
+        Role::Follower { .. } => pb::Role::Follower,
+        Role::Learner { .. } => pb::Role::Learner,
+    }
+}
+
+fn log_pointers(raft: &RaftStatus) -> pb::LogPointers {
+    let label = |log_id: Option<LogId>| {
+        log_id.map(|log_id| pb::LogId {
+            term: log_id.term.as_u64(),
+            index: log_id.index,
+        })
+    };
+    pb::LogPointers {
+        last: label(raft.last),
+        committed: label(raft.committed),
+        snapshot: label(raft.snapshot),
+        purged: label(raft.purged),
+    }
+}
+
+fn freshness_status(freshness: &Freshness) -> pb::Freshness {
+    use pb::freshness::State;
+    let ms =
+        |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let state = match freshness.state {
+        FreshnessState::Syncing => State::Syncing,
+        FreshnessState::Fresh => State::Fresh,
+        FreshnessState::Stale => State::Stale,
+    };
+    pb::Freshness {
+        state: state.into(),
+        age_ms: freshness.age.map(ms),
+        limit_ms: ms(freshness.limit),
+    }
+}
+
+fn member(member: &lockstep_raft::MemberStatus) -> pb::Member {
+    pb::Member {
+        replica: member.id.to_string(),
+        name: member.name.clone(),
+        address: member.address.clone(),
+        voter: member.voter,
+        matched: member.matched,
+    }
+}
+
+/// Resident memory of this process, where the system tells it.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib * 1024)
+}

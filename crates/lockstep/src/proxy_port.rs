@@ -1,0 +1,74 @@
+//! The port of the proxies: Linkerd's destination API and the health service.
+
+use anyhow::Context;
+use lockstep_destination::Metrics;
+use lockstep_replica::{FreshnessState, Replica, ReplicaView};
+use std::{future::Future, sync::Arc, time::Duration};
+use tokio::{net::TcpListener, time::interval};
+use tokio_stream::wrappers::TcpListenerStream;
+use tokio_util::sync::CancellationToken;
+use tonic::transport::Server;
+use tonic_health::{ServingStatus, server::HealthReporter};
+
+/// Finds peers that are gone without a word.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+/// How long such a peer may take to answer.
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+/// How often the health service learns how the replica fares.
+const HEALTH_INTERVAL: Duration = Duration::from_millis(250);
+
+/// The names under which health is asked: the process, and its one service.
+const HEALTH_NAMES: [&str; 2] = ["", "io.linkerd.proxy.destination.Destination"];
+
+pub(crate) fn serve(
+    listener: TcpListener,
+    view: Arc<ReplicaView>,
+    replica: &Replica,
+    metrics: Metrics,
+    stop: &CancellationToken,
+) -> impl Future<Output = anyhow::Result<()>> + Send + 'static {
+    let (health, health_service) = tonic_health::server::health_reporter();
+    let destination = lockstep_destination::service(view, metrics, stop.clone().cancelled_owned());
+    let server = Server::builder()
+        .tcp_nodelay(true)
+        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
+        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+        // One proxy in front multiplexes many: a ceiling here is an outage there.
+        .max_concurrent_streams(Some(u32::MAX))
+        .add_service(destination)
+        .add_service(health_service)
+        .serve_with_incoming_shutdown(
+            TcpListenerStream::new(listener),
+            stop.clone().cancelled_owned(),
+        );
+    let replica = replica.clone();
+    let stop = stop.clone();
+    async move {
+        tokio::select! {
+            () = report_health(replica, health) => Ok(()),
+            served = server => served.context("serving proxies"),
+            () = grace(stop) => Ok(()),
+        }
+    }
+}
+
+/// A client that keeps its connection open must not keep the replica from stopping.
+async fn grace(stop: CancellationToken) {
+    stop.cancelled().await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+}
+
+async fn report_health(replica: Replica, health: HealthReporter) {
+    let mut ticks = interval(HEALTH_INTERVAL);
+    loop {
+        ticks.tick().await;
+        let status = match replica.freshness().state {
+            FreshnessState::Syncing => ServingStatus::NotServing,
+            // A stale replica serves what it has: old endpoints beat none.
+            FreshnessState::Fresh | FreshnessState::Stale => ServingStatus::Serving,
+        };
+        for name in HEALTH_NAMES {
+            health.set_service_status(name, status).await;
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Damaged, foreign and full disks, seen from outside: a clear line and an end,
+//! or the right answer; never a wrong one and never a panic.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+mod harness;
+
+use harness::{agreed, process::Fleet, proxy::Proxy};
+use std::{
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus},
+    time::Duration,
+};
+
+const WEB: &str = "web.shop.svc.cluster.local:80";
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn sample() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/shop").to_owned()
+}
+
+/// Three replicas that have committed the sample and taken snapshots.
+async fn fleet(folder: &Path) -> Fleet {
+    let flags = ["--snapshot-after=10", "--snapshot-keep=0"];
+    let mut fleet = Fleet::start(folder, &["--manifests", &sample()], &flags);
+    agreed(&fleet.admins(), 1).await;
+    // Elections write entries, entries make a snapshot.
+    for round in 0..12 {
+        fleet.kill(round % 3);
+        fleet.restart(round % 3);
+        agreed(&fleet.admins(), 1).await;
+    }
+    fleet
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_below(&path))
+        } else {
+            files.push(path)
+        }
+    }
+    files.sort();
+    files
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target)
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+/// What a replica may do with a damaged folder.
+async fn judge(fleet: &mut Fleet, truth: &harness::proxy::Told, what: &str) {
+    match fleet.restart_and_watch(0, Duration::from_millis(1500)) {
+        Some((status, said)) => assert_refusal(status, &said, what),
+        None => {
+            let told = harness::eventually("an answer after damage", async || {
+                Proxy::connect(fleet.proxies()[0]).await?.get(WEB).await
+            })
+            .await;
+            assert_eq!(told.set, truth.set, "{what}");
+            assert_eq!(told.history, truth.history, "{what}");
+            agreed(&fleet.admins(), truth.revision).await;
+        }
+    }
+}
+
+fn assert_refusal(status: ExitStatus, said: &str, what: &str) {
+    assert_eq!(status.code(), Some(2), "{what}: {said}");
+    assert!(!said.contains("panicked"), "{what}: {said}");
+    let complaints: Vec<&str> = said
+        .lines()
+        .filter(|line| line.starts_with("lockstep serve: "))
+        .collect();
+    assert_eq!(complaints.len(), 1, "{what}: one clear line, not: {said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_cut_short_or_flipped_is_refused_or_harmless() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fleet = fleet(folder.path()).await;
+    let truth = Proxy::connect(fleet.proxies()[1])
+        .await
+        .unwrap()
+        .get(WEB)
+        .await
+        .unwrap();
+    fleet.kill(0);
+    let (data, good) = (fleet.data(0), folder.path().join("good"));
+    copy(&data, &good);
+    for file in files_below(&good) {
+        let name = file.strip_prefix(&good).unwrap();
+        let bytes = fs::read(&file).unwrap();
+        let mut damages: Vec<(String, Vec<u8>)> = Vec::new();
+        if let Some(half) = bytes.get(..bytes.len() / 2) {
+            damages.push((format!("{} cut in half", name.display()), half.to_vec()));
+        }
+        for place in [0, bytes.len() / 3, bytes.len().saturating_sub(1)] {
+            let mut flipped = bytes.clone();
+            if let Some(byte) = flipped.get_mut(place) {
+                *byte ^= 0x40;
+                damages.push((format!("{} flipped at {place}", name.display()), flipped));
+            }
+        }
+        for (what, damaged) in damages {
+            fs::remove_dir_all(&data).unwrap();
+            copy(&good, &data);
+            fs::write(data.join(name), damaged).unwrap();
+            judge(&mut fleet, &truth, &what).await;
+            fleet.kill(0);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_foreign_folder_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fleet = Fleet::start(folder.path(), &["--manifests", &sample()], &[]);
+    agreed(&fleet.admins(), 1).await;
+    fleet.kill(0);
+    fs::remove_dir_all(fleet.data(0)).unwrap();
+    fs::create_dir(fleet.data(0)).unwrap();
+    fs::write(fleet.data(0).join("holiday.jpg"), "not ours").unwrap();
+    let (status, said) = fleet
+        .restart_and_watch(0, PATIENCE)
+        .expect("it must not start");
+    assert_refusal(status, &said, "foreign folder");
+    assert!(
+        said.contains(&fleet.data(0).display().to_string()),
+        "{said}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_in_use_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fleet = Fleet::start(folder.path(), &["--manifests", &sample()], &[]);
+    agreed(&fleet.admins(), 1).await;
+    // The second process has other ports, so only the folder is in the way.
+    let output = Command::new(env!("CARGO_BIN_EXE_lockstep"))
+        .args([
+            "serve",
+            "--name=a",
+            "--peers=a=127.0.0.1:1",
+            "--manifests",
+            &sample(),
+        ])
+        .args([
+            "--peer-listen=127.0.0.1:0",
+            "--proxy-listen=127.0.0.1:0",
+            "--admin-listen=127.0.0.1:0",
+        ])
+        .arg("--data")
+        .arg(fleet.data(0))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_refusal(output.status, &said, "folder in use");
+    fleet.kill(0);
+}
+
+/// A small file system in memory, gone with the test.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount(at: &Path, size: &str) -> Option<Self> {
+        fs::create_dir_all(at).unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(at)
+            .status();
+        mounted
+            .is_ok_and(|status| status.success())
+            .then(|| Self(at.to_owned()))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Left mounted it would only be lost memory until the machine restarts.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_stops_the_replica_with_one_line_and_the_group_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifests = folder.path().join("manifests");
+    fs::create_dir(&manifests).unwrap();
+    write_services(&manifests, 1);
+    let data = folder.path().join("data");
+    let Some(_disk) = SmallDisk::mount(&data.join("c"), "2m") else {
+        eprintln!("skipped: a small file system cannot be mounted here");
+        return;
+    };
+    let source = ["--manifests", manifests.to_str().unwrap()];
+    let mut fleet = Fleet::start(&data, &source, &[]);
+    agreed(&fleet.admins(), 1).await;
+    fleet.kill(2);
+    assert!(
+        fleet
+            .restart_and_watch(2, Duration::from_millis(1500))
+            .is_none(),
+        "it fits at first"
+    );
+    agreed(&fleet.admins(), 1).await;
+    let mut said = None;
+    for round in 2..400 {
+        write_services(&manifests, round);
+        let rest: Vec<SocketAddr> = fleet.admins()[..2].to_vec();
+        agreed(&rest, u64::from(round)).await;
+        if let Some(end) = fleet.ended(2) {
+            said = Some(end);
+            break;
+        }
+    }
+    let (status, said) = said.expect("the disk was never full");
+    assert_refusal(status, &said, "full disk");
+    // The two others still commit.
+    let rest: Vec<SocketAddr> = fleet.admins()[..2].to_vec();
+    write_services(&manifests, 1000);
+    agreed(&rest, 2).await;
+}
+
+/// A hundred services whose one port is `round`: a change of all of them.
+fn write_services(folder: &Path, round: u16) {
+    let service = |number: u16| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{name: service-{number}, namespace: shop}}\n\
+             spec:\n  ports: [{{name: http, port: {}}}]\n---\n",
+            1000 + round
+        )
+    };
+    let text: String = (0..100).map(service).collect();
+    fs::write(folder.join("services.new"), text).unwrap();
+    fs::rename(folder.join("services.new"), folder.join("services.yaml")).unwrap();
+}

@@ -1,0 +1,148 @@
+//! Replicas as processes that can be killed.
+
+use std::{
+    io::Read,
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+/// Three replicas as processes, with their folders and ports.
+pub struct Fleet {
+    folder: PathBuf,
+    ports: Vec<Ports>,
+    source: Vec<String>,
+    flags: Vec<String>,
+    running: Vec<Option<Child>>,
+}
+
+#[derive(Copy, Clone)]
+struct Ports {
+    peer: u16,
+    proxy: u16,
+    admin: u16,
+}
+
+impl Fleet {
+    /// Starts three replicas that keep their data below `folder`.
+    pub fn start(folder: &Path, source: &[&str], flags: &[&str]) -> Self {
+        let mut fleet = Self {
+            folder: folder.to_owned(),
+            ports: free_ports(),
+            source: source.iter().map(ToString::to_string).collect(),
+            flags: flags.iter().map(ToString::to_string).collect(),
+            running: vec![None, None, None],
+        };
+        for place in 0..3 {
+            fleet.restart(place);
+        }
+        fleet
+    }
+
+    /// Starts the replica at `place` again with the same folder and ports.
+    pub fn restart(&mut self, place: usize) {
+        self.running[place] = Some(self.command(place).spawn().unwrap());
+    }
+
+    /// Starts the replica at `place`, waits until it ends by itself, and
+    /// returns how, with what it said; `None` if it still runs.
+    pub fn restart_and_watch(
+        &mut self,
+        place: usize,
+        patience: Duration,
+    ) -> Option<(ExitStatus, String)> {
+        let child = self.command(place).stderr(Stdio::piped()).spawn().unwrap();
+        self.running[place] = Some(child);
+        let deadline = Instant::now() + patience;
+        while Instant::now() < deadline {
+            if let Some(end) = self.ended(place) {
+                return Some(end);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        None
+    }
+
+    /// How the replica at `place` ended, with what it said, if it did. What it
+    /// says is kept only when it was started by [`Self::restart_and_watch`].
+    pub fn ended(&mut self, place: usize) -> Option<(ExitStatus, String)> {
+        let status = self.running[place].as_mut()?.try_wait().unwrap()?;
+        let mut child = self.running[place].take()?;
+        let mut said = String::new();
+        if let Some(mut stderr) = child.stderr.take() {
+            stderr.read_to_string(&mut said).unwrap();
+        }
+        Some((status, said))
+    }
+
+    fn command(&self, place: usize) -> Command {
+        let names = ["a", "b", "c"];
+        let peers: Vec<String> = names
+            .iter()
+            .zip(&self.ports)
+            .map(|(name, ports)| format!("{name}=127.0.0.1:{}", ports.peer))
+            .collect();
+        let Ports { peer, proxy, admin } = self.ports[place];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
+        command
+            .args(["serve", "--name", names[place], "--peers", &peers.join(",")])
+            .arg("--data")
+            .arg(self.data(place))
+            .arg(format!("--peer-listen=127.0.0.1:{peer}"))
+            .arg(format!("--proxy-listen=127.0.0.1:{proxy}"))
+            .arg(format!("--admin-listen=127.0.0.1:{admin}"))
+            .args(["--log-level", "warn"])
+            .args(&self.source)
+            .args(&self.flags)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Ends the replica at `place` without a word, as `kill -9` does.
+    pub fn kill(&mut self, place: usize) {
+        if let Some(mut child) = self.running[place].take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    pub fn data(&self, place: usize) -> PathBuf {
+        self.folder.join(["a", "b", "c"][place])
+    }
+
+    pub fn proxies(&self) -> Vec<SocketAddr> {
+        self.ports.iter().map(|ports| local(ports.proxy)).collect()
+    }
+
+    pub fn admins(&self) -> Vec<SocketAddr> {
+        self.ports.iter().map(|ports| local(ports.admin)).collect()
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        for place in 0..3 {
+            self.kill(place);
+        }
+    }
+}
+
+fn local(port: u16) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], port))
+}
+
+/// Ports that were free a moment ago: a replica that restarts needs to find its own again.
+fn free_ports() -> Vec<Ports> {
+    let held: Vec<TcpListener> = (0..9)
+        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
+        .collect();
+    let port = |place: usize| held[place].local_addr().unwrap().port();
+    (0..3)
+        .map(|replica| Ports {
+            peer: port(3 * replica),
+            proxy: port(3 * replica + 1),
+            admin: port(3 * replica + 2),
+        })
+        .collect()
+}

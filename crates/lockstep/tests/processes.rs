@@ -1,0 +1,142 @@
+//! Replicas as processes, and what `kill -9` does to them: nothing that anybody saw is lost.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+mod harness;
+
+use harness::{
+    agreed, eventually, leader, positions,
+    process::Fleet,
+    proxy::{Open, Proxy},
+};
+use std::{collections::BTreeSet, fs, net::SocketAddr, path::Path};
+
+const MANY: &str = "many.shop.svc.cluster.local:80";
+
+/// A service with `count` addresses.
+fn write_service(folder: &Path, count: u8) {
+    let endpoints: String = (1..=count)
+        .map(|last| format!("- addresses: [\"10.7.0.{last}\"]\n  conditions: {{ready: true}}\n"))
+        .collect();
+    let text = format!(
+        "apiVersion: v1\nkind: Service\nmetadata: {{name: many, namespace: shop}}\n\
+         spec:\n  ports: [{{name: http, port: 80}}]\n---\n\
+         apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata:\n  name: many-1\n  \
+         namespace: shop\n  labels: {{kubernetes.io/service-name: many}}\naddressType: IPv4\n\
+         ports: [{{name: http, port: 8080, protocol: TCP}}]\nendpoints:\n{endpoints}"
+    );
+    // As editors save: a reader never sees half a file.
+    fs::write(folder.join("many.new"), text).unwrap();
+    fs::rename(folder.join("many.new"), folder.join("many.yaml")).unwrap();
+}
+
+fn addresses(count: u8) -> BTreeSet<SocketAddr> {
+    (1..=count)
+        .map(|last| SocketAddr::from(([10, 7, 0, last], 8080)))
+        .collect()
+}
+
+async fn open(proxy: SocketAddr) -> Open {
+    eventually("an open stream", async || {
+        let mut stream = Proxy::connect(proxy).await?.open(MANY).await?;
+        stream.next().await?;
+        Ok::<Open, tonic::Status>(stream)
+    })
+    .await
+}
+
+struct Scene {
+    folder: tempfile::TempDir,
+    fleet: Fleet,
+}
+
+impl Scene {
+    fn new(flags: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let manifests = folder.path().join("manifests");
+        fs::create_dir(&manifests).unwrap();
+        write_service(&manifests, 1);
+        let source = ["--manifests", manifests.to_str().unwrap()];
+        let fleet = Fleet::start(&folder.path().join("data"), &source, flags);
+        Self { folder, fleet }
+    }
+
+    fn write(&self, count: u8) {
+        write_service(&self.folder.path().join("manifests"), count);
+    }
+
+    async fn revision(&self, at_least: u64) -> u64 {
+        agreed(&self.fleet.admins(), at_least).await.revision
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_follower_comes_back_with_what_it_had() {
+    let mut scene = Scene::new(&[]);
+    let before = scene.revision(1).await;
+    let leads = leader(&scene.fleet.admins()).await;
+    let follower = (leads + 1) % 3;
+    scene.fleet.kill(follower);
+    scene.write(2);
+    let rest: Vec<SocketAddr> = [leads, (leads + 2) % 3]
+        .map(|place| scene.fleet.admins()[place])
+        .to_vec();
+    let during = agreed(&rest, before + 1).await.revision;
+    scene.fleet.restart(follower);
+    assert!(scene.revision(during).await >= during);
+    let mut stream = open(scene.fleet.proxies()[follower]).await;
+    stream.until(&addresses(2)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn open_streams_on_followers_survive_the_death_of_the_leader() {
+    let mut scene = Scene::new(&[]);
+    let before = scene.revision(1).await;
+    let leads = leader(&scene.fleet.admins()).await;
+    let followers = [(leads + 1) % 3, (leads + 2) % 3];
+    let mut streams = Vec::new();
+    for follower in followers {
+        streams.push(open(scene.fleet.proxies()[follower]).await);
+    }
+    scene.fleet.kill(leads);
+    scene.write(3);
+    for stream in &mut streams {
+        stream.until(&addresses(3)).await;
+    }
+    scene.fleet.restart(leads);
+    assert!(scene.revision(before + 1).await > before);
+    // The very streams that were open before go on after the return, too.
+    scene.write(4);
+    for stream in &mut streams {
+        stream.until(&addresses(4)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_group_comes_back_at_the_last_revision_that_anybody_saw() {
+    // Small snapshots, so that some rounds recover from a snapshot and a log.
+    let mut scene = Scene::new(&["--snapshot-after=10", "--snapshot-keep=3"]);
+    scene.revision(1).await;
+    for count in 2..12 {
+        scene.write(count);
+        let mut stream = open(scene.fleet.proxies()[usize::from(count) % 3]).await;
+        stream.until(&addresses(count)).await;
+        let seen = positions(&scene.fleet.admins()).await.unwrap();
+        let newest = seen.iter().map(|position| position.revision).max().unwrap();
+        for place in 0..3 {
+            scene.fleet.kill(place);
+        }
+        for place in 0..3 {
+            scene.fleet.restart(place);
+        }
+        let after = agreed(&scene.fleet.admins(), newest).await;
+        assert!(after.revision >= newest);
+        assert_eq!(after.history, seen[0].history);
+        let mut stream = open(scene.fleet.proxies()[0]).await;
+        stream.until(&addresses(count)).await;
+    }
+}
