@@ -105,7 +105,10 @@ async fn a_file_cut_short_or_flipped_is_refused_or_harmless() {
     fleet.kill(0);
     let (data, good) = (fleet.data(0), folder.path().join("good"));
     copy(&data, &good);
-    for file in files_below(&good) {
+    let files = files_below(&good);
+    let is_snapshot = |file: &PathBuf| file.extension().is_some_and(|end| end == "snap");
+    assert!(files.iter().any(is_snapshot), "no snapshot among {files:?}");
+    for file in files {
         let name = file.strip_prefix(&good).unwrap();
         let bytes = fs::read(&file).unwrap();
         let mut damages: Vec<(String, Vec<u8>)> = Vec::new();
