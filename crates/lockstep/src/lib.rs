@@ -5,6 +5,7 @@ mod args;
 mod audit;
 mod config;
 mod config_file;
+mod consensus;
 mod dev;
 mod group;
 mod listen;

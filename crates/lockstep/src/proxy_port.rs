@@ -5,9 +5,8 @@ use lockstep_destination::Metrics;
 use lockstep_replica::{FreshnessState, Replica, ReplicaView};
 use std::{future::Future, sync::Arc, time::Duration};
 use tokio::{net::TcpListener, time::interval};
-use tokio_stream::wrappers::TcpListenerStream;
 use tokio_util::sync::CancellationToken;
-use tonic::transport::Server;
+use tonic::transport::{Server, server::TcpIncoming};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 /// Finds peers that are gone without a word.
@@ -30,7 +29,6 @@ pub(crate) fn serve(
     let (health, health_service) = tonic_health::server::health_reporter();
     let destination = lockstep_destination::service(view, metrics, stop.clone().cancelled_owned());
     let server = Server::builder()
-        .tcp_nodelay(true)
         .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
         // One proxy in front multiplexes many: a ceiling here is an outage there.
@@ -38,7 +36,8 @@ pub(crate) fn serve(
         .add_service(destination)
         .add_service(health_service)
         .serve_with_incoming_shutdown(
-            TcpListenerStream::new(listener),
+            // Without it, every second small message waits for a delayed acknowledgement.
+            TcpIncoming::from(listener).with_nodelay(Some(true)),
             stop.clone().cancelled_owned(),
         );
     let replica = replica.clone();

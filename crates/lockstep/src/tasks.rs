@@ -1,7 +1,7 @@
 //! Every task has a name and an owner; one that ends when it should not ends the replica.
 
 use std::future::Future;
-use tokio::task::JoinSet;
+use tokio::{runtime::Handle, task::JoinSet};
 
 /// The tasks of one replica.
 #[derive(Default)]
@@ -17,6 +17,17 @@ impl Tasks {
         task: impl Future<Output = anyhow::Result<()>> + Send + 'static,
     ) {
         self.running.spawn(async move { (name, task.await) });
+    }
+
+    /// Starts a task on another runtime.
+    pub(crate) fn spawn_on(
+        &mut self,
+        runtime: &Handle,
+        name: &'static str,
+        task: impl Future<Output = anyhow::Result<()>> + Send + 'static,
+    ) {
+        self.running
+            .spawn_on(async move { (name, task.await) }, runtime);
     }
 
     /// Waits until the first task ends, for whatever reason.

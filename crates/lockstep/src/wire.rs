@@ -9,14 +9,15 @@ use anyhow::Context;
 use lockstep_ingest::{Ingest, Lead};
 use lockstep_position::HistoryId;
 use lockstep_raft::{Compaction, Config, Limits, Listen, Timing};
-use lockstep_replica::Replica;
+use lockstep_replica::{Replica, ReplicaTasks};
 use std::{io, sync::Arc};
-use tokio::sync::watch;
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     ServeConfig, Source, Tuning,
     config::Endpoints,
+    consensus::Consensus,
     listen::{ListenError, Listeners},
     logging,
     metrics::ReplicaMetrics,
@@ -46,6 +47,8 @@ pub struct Running {
     endpoints: Endpoints,
     stop: CancellationToken,
     tasks: Tasks,
+    // Dropped last: the tasks above run on it.
+    _consensus: Consensus,
 }
 
 /// `lockstep serve`: one replica until a signal or a failure ends it.
@@ -73,15 +76,16 @@ pub async fn start(
     let endpoints = listeners.endpoints()?;
     let settings = Arc::new(config.settings.clone());
     let cluster = config.cluster.clone();
-    let (replica, replica_tasks) = Replica::start(raft_config(config, listeners.peer)).await?;
+    let consensus = Consensus::start()?;
+    let peer = listeners.peer.into_std()?;
+    let (replica, replica_tasks) = consensus.run(start_replica(config, peer)).await??;
     let metrics = ReplicaMetrics::new(&replica, &source);
     let stop = CancellationToken::new();
     let mut tasks = Tasks::default();
 
-    tasks.spawn(
-        "the replica",
-        async move { Ok(replica_tasks.finished().await?) },
-    );
+    tasks.spawn_on(consensus.handle(), "the replica", async move {
+        Ok(replica_tasks.finished().await?)
+    });
     let ingest = Ingest {
         source: source.clone(),
         proposer: replica.proposer(),
@@ -89,7 +93,8 @@ pub async fn start(
         history: random_history()?,
         metrics: metrics.ingest.clone(),
     };
-    tasks.spawn(
+    tasks.spawn_on(
+        consensus.handle(),
         "the ingest",
         ingest_while_leading(ingest, &replica, stop.clone()),
     );
@@ -122,10 +127,19 @@ pub async fn start(
         endpoints,
         stop,
         tasks,
+        _consensus: consensus,
     })
 }
 
-fn raft_config(config: ServeConfig, peer: tokio::net::TcpListener) -> Config {
+async fn start_replica(
+    config: ServeConfig,
+    peer: std::net::TcpListener,
+) -> Result<(Replica, ReplicaTasks), ServeError> {
+    let peer = TcpListener::from_std(peer)?;
+    Ok(Replica::start(raft_config(config, peer)).await?)
+}
+
+fn raft_config(config: ServeConfig, peer: TcpListener) -> Config {
     let Tuning {
         snapshot_after,
         snapshot_keep,
