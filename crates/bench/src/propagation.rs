@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// Open streams on each replica
     #[arg(long, default_value_t = 100)]
     streams: usize,
+    /// Rest between a change that has arrived and the next; 0 measures a busy group
+    #[arg(long, default_value_t = 5, value_name = "MS")]
+    rest_ms: u64,
     /// Runs, each with a group of its own
     #[arg(long, default_value_t = 3)]
     rounds: usize,
@@ -51,8 +54,9 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
         );
     }
     let shape = format!(
-        "three replicas in one process, {} streams on each, {:?} source, {} changes one at a time",
-        args.streams, args.source, args.changes,
+        "three replicas in one process, {} streams on each, {:?} source, {} changes one at a time, \
+         {} ms of rest between them",
+        args.streams, args.source, args.changes, args.rest_ms,
     );
     if args.json {
         let figures: Vec<_> = rows.iter().map(Figures::json).collect();
@@ -71,6 +75,7 @@ async fn round(args: &Args, number: usize) -> anyhow::Result<[Figures; 2]> {
     let mut scene = Scene::start(source, folder.path(), args.streams).await?;
     let (mut applied, mut told) = (Vec::new(), Vec::new());
     for change in 0..WARM_UP + args.changes {
+        tokio::time::sleep(Duration::from_millis(args.rest_ms)).await;
         let started = Instant::now();
         scene.source.change(if change % 2 == 0 { 11 } else { 10 })?;
         let times = [

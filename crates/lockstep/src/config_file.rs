@@ -3,13 +3,13 @@
 //! Keys that the command line or the environment already sets are passed over;
 //! the rest is put in front of the flags and judged by the same parser.
 
-use clap::{Command, CommandFactory, Parser};
+use clap::{Command, CommandFactory, FromArgMatches};
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
 };
 
-use crate::args::Args;
+use crate::{ConfigError, ServeConfig, args::Args, options::ServeOptions};
 
 /// Why a configuration file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -41,8 +41,8 @@ pub enum ConfigFileError {
         /// Every key there is.
         allowed: String,
     },
-    /// A value that is neither text, number, boolean, nor a list of these.
-    #[error("{file}: `{key}` must be text, a number, true or false, or a list of these")]
+    /// A value that is neither text, whole number, boolean, nor a list of these.
+    #[error("{file}: `{key}` must be text, a whole number, true or false, or a list of these")]
     Value {
         /// The file.
         file: String,
@@ -61,7 +61,7 @@ pub enum ConfigFileError {
 
 /// The command line with the keys of its configuration file put in.
 pub(crate) fn with_file(line: Vec<OsString>) -> Result<Vec<OsString>, ConfigFileError> {
-    let Some(file) = named_file(&line) else {
+    let Some(file) = named_file(&line).filter(|_| !asks_for_help(&line)) else {
         return Ok(line);
     };
     let read = std::fs::read_to_string(&file);
@@ -77,9 +77,22 @@ pub(crate) fn with_file(line: Vec<OsString>) -> Result<Vec<OsString>, ConfigFile
     Ok(whole)
 }
 
+/// The flags of `serve` without their environment, which the file is not to blame for.
 fn serve_command() -> Command {
     let args = Args::command();
-    args.find_subcommand("serve").cloned().unwrap_or(args)
+    let serve = args.find_subcommand("serve").cloned().unwrap_or(args);
+    serve.no_binary_name(true)
+}
+
+fn without_environment(serve: &Command) -> Command {
+    serve
+        .clone()
+        .mut_args(|argument| argument.env(None::<&'static str>))
+}
+
+/// Help needs no file, good or bad.
+fn asks_for_help(line: &[OsString]) -> bool {
+    line.iter().any(|word| word == "--help" || word == "-h")
 }
 
 fn shown(file: &Path) -> String {
@@ -106,8 +119,18 @@ fn named_file(line: &[OsString]) -> Option<PathBuf> {
     std::env::var_os("LOCKSTEP_CONFIG").map(PathBuf::from)
 }
 
-/// Whether the line or the environment already sets a flag.
+/// Whether the line or the environment already sets a flag, or one that excludes it.
 fn is_set(line: &[OsString], serve: &Command, flag: &str) -> bool {
+    let other = match flag {
+        "manifests" => Some("kubeconfig"),
+        "kubeconfig" => Some("manifests"),
+        _ => None,
+    };
+    let is_set = |flag| is_set_itself(line, serve, flag);
+    is_set(flag) || other.is_some_and(is_set)
+}
+
+fn is_set_itself(line: &[OsString], serve: &Command, flag: &str) -> bool {
     let on_line = line.iter().filter_map(|word| word.to_str()).any(|word| {
         let name = word.strip_prefix("--").unwrap_or_default();
         name == flag || name.split_once('=').is_some_and(|(name, _)| name == flag)
@@ -162,25 +185,39 @@ fn flag_of(
         key: key.to_owned(),
     })?;
     let flag = format!("--{key}={value}");
+    match judge(&flag, key, serve) {
+        Ok(()) => Ok(flag),
+        Err(reason) => Err(ConfigFileError::Refused {
+            file: shown(file),
+            reason,
+        }),
+    }
+}
+
+/// Judges one flag as if it stood alone.
+fn judge(flag: &str, key: &str, serve: &Command) -> Result<(), String> {
     let required = ["--name=n", "--data=d", "--peers=n=h:1"];
     let others = required
         .into_iter()
         .filter(|other| !other.starts_with(&format!("--{key}=")));
-    let line = ["lockstep", "serve", flag.as_str()]
-        .into_iter()
-        .chain(others);
-    match Args::try_parse_from(line) {
-        Ok(_) => Ok(flag),
-        Err(error) => {
-            let text = error.render().to_string();
-            let reason = text.lines().next().unwrap_or_default();
-            let reason = reason.strip_prefix("error: ").unwrap_or(reason).to_owned();
-            Err(ConfigFileError::Refused {
-                file: shown(file),
-                reason,
-            })
-        }
+    let matches = without_environment(serve)
+        .try_get_matches_from(others.chain([flag]))
+        .and_then(|matches| ServeOptions::from_arg_matches(&matches));
+    let options = matches.map_err(|error| first_paragraph(&error))?;
+    crate::logging::check(&options.log).map_err(|error| error.to_string())?;
+    match ServeConfig::try_from(options) {
+        // Name and peers are judged together, once all is known.
+        Ok(_) | Err(ConfigError::NotAPeer { .. }) => Ok(()),
+        Err(error) => Err(error.to_string()),
     }
+}
+
+/// What clap says before its hints, in one line: the reason, and the values there are.
+fn first_paragraph(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let lines = text.lines().take_while(|line| !line.trim().is_empty());
+    let reason = lines.map(str::trim).collect::<Vec<_>>().join(" ");
+    reason.strip_prefix("error: ").unwrap_or(&reason).to_owned()
 }
 
 fn allowed_keys(serve: &Command) -> String {
@@ -230,14 +267,10 @@ mod tests {
         assert_eq!(
             flags(text),
             Ok(vec![
+                "--enable-ipv6=false".to_owned(),
                 "--peers=a=h:1,b=h:2".to_owned(),
                 "--snapshot-after=500".to_owned(),
-                "--enable-ipv6=false".to_owned(),
             ])
-            .map(|mut expected: Vec<String>| {
-                expected.sort_by_key(|flag| text.find(&flag[2..flag.find('=').unwrap()]).unwrap());
-                expected
-            })
         );
     }
 
@@ -251,19 +284,85 @@ mod tests {
 
     #[test]
     fn a_value_out_of_range_is_named_with_the_range() {
-        assert_eq!(
-            flags("snapshot-after = 5"),
-            Err("l.toml: invalid value '5' for '--snapshot-after <ENTRIES>': 5 is not in 10..=1000000"
-                .to_owned())
-        );
-        assert_eq!(
-            flags("log-format = \"xml\""),
-            Err("l.toml: invalid value 'xml' for '--log-format <LOG_FORMAT>'".to_owned())
-        );
+        for (text, error) in [
+            (
+                "snapshot-after = 5",
+                "l.toml: invalid value '5' for '--snapshot-after <ENTRIES>': must be a whole \
+                 number from 10 to 1000000",
+            ),
+            (
+                "heartbeat-ms = true",
+                "l.toml: invalid value 'true' for '--heartbeat-ms <MS>': must be a whole number \
+                 from 20 to 5000",
+            ),
+            (
+                "heartbeat-ms = [100, 200]",
+                "l.toml: invalid value '100,200' for '--heartbeat-ms <MS>': must be a whole \
+                 number from 20 to 5000",
+            ),
+            (
+                "log-format = \"xml\"",
+                "l.toml: invalid value 'xml' for '--log-format <FORMAT>' [possible values: text, \
+                 json]",
+            ),
+            (
+                "log-level = 5",
+                "l.toml: --log-level: `5` is not off, error, warn, info, debug, trace, or a list \
+                 such as `info,lockstep_raft=debug`",
+            ),
+            (
+                "proxy-listen = \"8086\"",
+                "l.toml: --proxy-listen: `8086` is not IP:PORT, such as 0.0.0.0:8086",
+            ),
+            (
+                "peers = [\"a=h:1\", \"b\"]",
+                "l.toml: --peers: `b` is not NAME=HOST:PORT, such as replica-1=10.0.0.1:8087",
+            ),
+            (
+                "name = \"\"",
+                "l.toml: --name: `` must have 1 to 63 letters, digits, dots, dashes or \
+                 underscores",
+            ),
+            (
+                "default-opaque-ports = [25, \"http\"]",
+                "l.toml: --default-opaque-ports: `http` is neither a port (0 to 65535) nor a \
+                 range of ports such as `4000-4100`",
+            ),
+        ] {
+            assert_eq!(flags(text), Err(error.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_source_on_the_line_replaces_the_other_kind_in_the_file() {
+        let line = ["lockstep", "serve", "--kubeconfig=k"].map(OsString::from);
+        let serve = serve_command();
+        assert!(is_set(&line, &serve, "manifests"));
+        assert!(is_set(&line, &serve, "kubeconfig"));
+        assert!(!is_set(&line, &serve, "data"));
+    }
+
+    #[test]
+    fn help_needs_no_file() {
+        let line = ["lockstep", "serve", "--config", "/nowhere", "--help"].map(OsString::from);
+        assert_eq!(with_file(line.to_vec()).unwrap(), line);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named() {
+        let line = ["lockstep", "serve", "--config=/nowhere/l.toml"].map(OsString::from);
+        let error = with_file(line.to_vec()).unwrap_err();
+        assert_eq!(error.to_string(), "/nowhere/l.toml: cannot be read");
     }
 
     #[test]
     fn what_is_no_toml_is_named_with_its_place() {
+        let error = flags("name = \"a\"\nname = \"b\"").unwrap_err();
+        assert_eq!(
+            error,
+            "l.toml: TOML parse error at line 2, column 1\n  |\n2 | name = \"b\"\n  | ^^^^\n\
+             duplicate key"
+        );
         let error = flags("name = ").unwrap_err();
         assert!(
             error.starts_with("l.toml: TOML parse error at line 1, column 8"),
@@ -272,7 +371,7 @@ mod tests {
         assert_eq!(
             flags("name = { a = 1 }"),
             Err(
-                "l.toml: `name` must be text, a number, true or false, or a list of these"
+                "l.toml: `name` must be text, a whole number, true or false, or a list of these"
                     .to_owned()
             )
         );

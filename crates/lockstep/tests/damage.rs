@@ -9,7 +9,11 @@
 
 mod harness;
 
-use harness::{agreed, process::Fleet, proxy::Proxy};
+use harness::{
+    agreed, eventually, leader,
+    process::Fleet,
+    proxy::{Proxy, Told},
+};
 use std::{
     fs,
     net::SocketAddr,
@@ -25,16 +29,17 @@ fn sample() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/shop").to_owned()
 }
 
-/// Three replicas that have committed the sample and taken snapshots.
+/// Three replicas that have committed the sample and a change after change of
+/// other services, so that each has snapshots and a log behind them.
 async fn fleet(folder: &Path) -> Fleet {
-    let flags = ["--snapshot-after=10", "--snapshot-keep=0"];
-    let mut fleet = Fleet::start(folder, &["--manifests", &sample()], &flags);
-    agreed(&fleet.admins(), 1).await;
-    // Elections write entries, entries make a snapshot.
-    for round in 0..12 {
-        fleet.kill(round % 3);
-        fleet.restart(round % 3);
-        agreed(&fleet.admins(), 1).await;
+    let manifests = folder.join("manifests");
+    copy(Path::new(&sample()), &manifests);
+    let flags = ["--snapshot-after=10", "--snapshot-keep=2"];
+    let source = ["--manifests", manifests.to_str().unwrap()];
+    let fleet = Fleet::start(&folder.join("data"), &source, &flags);
+    for round in 1..=25 {
+        write_services(&manifests, round);
+        agreed(&fleet.admins(), u64::from(round)).await;
     }
     fleet
 }
@@ -66,17 +71,26 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What a replica may do with a damaged folder.
-async fn judge(fleet: &mut Fleet, truth: &harness::proxy::Told, what: &str) {
-    match fleet.restart_and_watch(0, Duration::from_millis(1500)) {
-        Some((status, said)) => assert_refusal(status, &said, what),
-        None => {
-            let told = harness::eventually("an answer after damage", async || {
-                Proxy::connect(fleet.proxies()[0]).await?.get(WEB).await
-            })
-            .await;
-            assert_eq!(told.set, truth.set, "{what}");
-            assert_eq!(told.history, truth.history, "{what}");
+/// What a replica may do with a damaged folder: refuse it, or answer rightly.
+async fn judge(fleet: &mut Fleet, victim: usize, truth: &Told, what: &str) {
+    fleet.restart_watched(victim);
+    let address = fleet.proxies()[victim];
+    let verdict = eventually(what, async || {
+        if let Some((status, said)) = fleet.ended(victim) {
+            return Ok(Err((status, said)));
+        }
+        let told = Proxy::connect(address).await?.get(WEB).await?;
+        Ok::<_, tonic::Status>(Ok(told))
+    })
+    .await;
+    match verdict {
+        Err((status, said)) => assert_refusal(status, &said, what),
+        Ok(told) => {
+            assert_eq!(
+                (told.set, told.history),
+                (truth.set.clone(), truth.history.clone()),
+                "{what}"
+            );
             agreed(&fleet.admins(), truth.revision).await;
         }
     }
@@ -96,14 +110,17 @@ fn assert_refusal(status: ExitStatus, said: &str, what: &str) {
 async fn a_file_cut_short_or_flipped_is_refused_or_harmless() {
     let folder = tempfile::tempdir().unwrap();
     let mut fleet = fleet(folder.path()).await;
-    let truth = Proxy::connect(fleet.proxies()[1])
+    // A follower: nothing is appended while it is away, so its folder stays the newest.
+    let leads = leader(&fleet.admins()).await;
+    let victim = (leads + 1) % 3;
+    let truth = Proxy::connect(fleet.proxies()[leads])
         .await
         .unwrap()
         .get(WEB)
         .await
         .unwrap();
-    fleet.kill(0);
-    let (data, good) = (fleet.data(0), folder.path().join("good"));
+    fleet.kill(victim);
+    let (data, good) = (fleet.data(victim), folder.path().join("good"));
     copy(&data, &good);
     let files = files_below(&good);
     let is_snapshot = |file: &PathBuf| file.extension().is_some_and(|end| end == "snap");
@@ -126,8 +143,8 @@ async fn a_file_cut_short_or_flipped_is_refused_or_harmless() {
             fs::remove_dir_all(&data).unwrap();
             copy(&good, &data);
             fs::write(data.join(name), damaged).unwrap();
-            judge(&mut fleet, &truth, &what).await;
-            fleet.kill(0);
+            judge(&mut fleet, victim, &truth, &what).await;
+            fleet.kill(victim);
         }
     }
 }

@@ -52,8 +52,7 @@ impl Fleet {
         place: usize,
         patience: Duration,
     ) -> Option<(ExitStatus, String)> {
-        let child = self.command(place).stderr(Stdio::piped()).spawn().unwrap();
-        self.running[place] = Some(child);
+        self.restart_watched(place);
         let deadline = Instant::now() + patience;
         while Instant::now() < deadline {
             if let Some(end) = self.ended(place) {
@@ -64,8 +63,14 @@ impl Fleet {
         None
     }
 
+    /// Starts the replica at `place` again and keeps what it says for [`Self::ended`].
+    pub fn restart_watched(&mut self, place: usize) {
+        let child = self.command(place).stderr(Stdio::piped()).spawn().unwrap();
+        self.running[place] = Some(child);
+    }
+
     /// How the replica at `place` ended, with what it said, if it did. What it
-    /// says is kept only when it was started by [`Self::restart_and_watch`].
+    /// says is kept only when its start was a watched one.
     pub fn ended(&mut self, place: usize) -> Option<(ExitStatus, String)> {
         let status = self.running[place].as_mut()?.try_wait().unwrap()?;
         let mut child = self.running[place].take()?;
