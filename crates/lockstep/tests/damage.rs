@@ -38,7 +38,7 @@ async fn fleet(folder: &Path) -> Fleet {
     let source = ["--manifests", manifests.to_str().unwrap()];
     let fleet = Fleet::start(&folder.join("data"), &source, &flags);
     for round in 1..=25 {
-        write_services(&manifests, round);
+        write_services(&manifests, round, 20);
         agreed(&fleet.admins(), u64::from(round)).await;
     }
     fleet
@@ -224,7 +224,7 @@ async fn a_full_disk_stops_the_replica_with_one_line_and_the_group_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let manifests = folder.path().join("manifests");
     fs::create_dir(&manifests).unwrap();
-    write_services(&manifests, 1);
+    write_services(&manifests, 1, 500);
     let data = folder.path().join("data");
     let Some(_disk) = SmallDisk::mount(&data.join("c"), "2m") else {
         eprintln!("skipped: a small file system cannot be mounted here");
@@ -243,7 +243,7 @@ async fn a_full_disk_stops_the_replica_with_one_line_and_the_group_goes_on() {
     agreed(&fleet.admins(), 1).await;
     let mut said = None;
     for round in 2..400 {
-        write_services(&manifests, round);
+        write_services(&manifests, round, 500);
         let rest: Vec<SocketAddr> = fleet.admins()[..2].to_vec();
         agreed(&rest, u64::from(round)).await;
         if let Some(end) = fleet.ended(2) {
@@ -255,12 +255,12 @@ async fn a_full_disk_stops_the_replica_with_one_line_and_the_group_goes_on() {
     assert_refusal(status, &said, "full disk");
     // The two others still commit.
     let rest: Vec<SocketAddr> = fleet.admins()[..2].to_vec();
-    write_services(&manifests, 1000);
+    write_services(&manifests, 1000, 500);
     agreed(&rest, 2).await;
 }
 
-/// A hundred services whose one port is `round`: a change of all of them.
-fn write_services(folder: &Path, round: u16) {
+/// Many services whose one port is `round`: a change of all of them.
+fn write_services(folder: &Path, round: u16, count: u16) {
     let service = |number: u16| {
         format!(
             "apiVersion: v1\nkind: Service\nmetadata: {{name: service-{number}, namespace: shop}}\n\
@@ -268,7 +268,7 @@ fn write_services(folder: &Path, round: u16) {
             1000 + round
         )
     };
-    let text: String = (0..100).map(service).collect();
+    let text: String = (0..count).map(service).collect();
     fs::write(folder.join("services.new"), text).unwrap();
     fs::rename(folder.join("services.new"), folder.join("services.yaml")).unwrap();
 }
