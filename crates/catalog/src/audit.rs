@@ -54,7 +54,7 @@ pub fn audit(
     settings: &Arc<Settings>,
 ) -> Result<Vec<Difference>, IncompleteList> {
     complete(&listed)?;
-    let facts = facts_of(listed);
+    let facts = facts_of(committed, listed);
     let keys = reconcile::everything(&facts, committed);
     let commands = reconcile::settings(committed, settings)
         .into_iter()
@@ -75,10 +75,21 @@ fn complete(listed: &[Listed]) -> Result<(), IncompleteList> {
     }
 }
 
-fn facts_of(listed: Vec<Listed>) -> Facts {
+fn facts_of(committed: &State, listed: Vec<Listed>) -> Facts {
     let mut facts = Facts::default();
-    for (key, fact) in listed.into_iter().flat_map(|listed| listed.facts) {
-        facts.set(&key, Some(Arc::new(fact)));
+    let remembered = committed.memory().facts();
+    for Listed {
+        facts: told,
+        unread,
+        ..
+    } in listed
+    {
+        for key in unread {
+            facts.set(&key, remembered.get(&key).cloned());
+        }
+        for (key, fact) in told {
+            facts.set(&key, Some(Arc::new(fact)));
+        }
     }
     facts
 }

@@ -130,11 +130,12 @@ impl Catalog {
         let Listed {
             kind,
             facts,
+            unread,
             cursor,
         } = listed;
         let known = self.facts.keys_of(kind);
         let gone: Vec<FactKey> = known
-            .filter(|key| !facts.contains_key(key))
+            .filter(|key| !facts.contains_key(key) && !unread.contains(key))
             .cloned()
             .collect();
         for key in gone {

@@ -1,9 +1,10 @@
 //! A slice joined with its service, its pods and their owners.
 
 use lockstep_model::{
-    Endpoint, EndpointFact, EndpointTarget, PodFact, PodId, PodPhase, ServiceId, ServiceKind,
-    SliceFact, SliceId, SliceRecord, TargetRef, Text, Workload,
+    Endpoint, EndpointFact, EndpointTarget, PodFact, PodId, PodPhase, SLICE_BYTES_MAX, SliceFact,
+    SliceId, SliceRecord, TargetRef, Text, Workload,
 };
+use lockstep_state::codec;
 use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
 use crate::{facts::Facts, pods};
@@ -11,9 +12,10 @@ use crate::{facts::Facts, pods};
 /// What answers say of a slice; `None` when it can show no endpoint.
 pub(crate) fn record(id: &SliceId, facts: &Facts) -> Option<SliceRecord> {
     let slice = facts.slice(id)?;
-    if !takes_endpoints(&slice.service, facts) {
-        return None;
-    }
+    // A slice outlives its service for a moment: nothing may come back in it. A service
+    // that became an alias is still there: streams that are open keep what its slices
+    // say, as from the controller that clients know, and new ones are refused.
+    facts.service(&slice.service)?;
     let endpoints = endpoints(slice, facts);
     (!endpoints.is_empty()).then(|| SliceRecord {
         service: slice.service.clone(),
@@ -24,23 +26,25 @@ pub(crate) fn record(id: &SliceId, facts: &Facts) -> Option<SliceRecord> {
     })
 }
 
-/// A slice outlives its service for a moment: nothing may come back in it.
-fn takes_endpoints(service: &ServiceId, facts: &Facts) -> bool {
-    match facts.service(service).map(|service| service.kind) {
-        Some(ServiceKind::Endpoints) => true,
-        Some(ServiceKind::ExternalName) | None => false,
-    }
-}
-
-/// In the order of the object, each once.
+/// In the order of the object, each once, and no more than fit into an entry of the log.
 fn endpoints(slice: &SliceFact, facts: &Facts) -> Vec<Endpoint> {
     let mut seen = BTreeSet::new();
+    let head_bytes = codec::size(&(&slice.ports, &slice.mirror));
+    let mut room = SLICE_BYTES_MAX.saturating_sub(head_bytes);
     slice
         .endpoints
         .iter()
         .flat_map(|endpoint| join(endpoint, facts))
         .filter(|endpoint| seen.insert(endpoint.clone()))
+        .filter(|endpoint| take(&mut room, codec::size(endpoint)))
         .collect()
+}
+
+/// Takes `bytes` of the room; all or nothing.
+fn take(room: &mut usize, bytes: usize) -> bool {
+    let left = room.checked_sub(bytes);
+    *room = left.unwrap_or(*room);
+    left.is_some()
 }
 
 fn join(endpoint: &EndpointFact, facts: &Facts) -> Vec<Endpoint> {

@@ -2,7 +2,10 @@
 //! server, and a folder of manifests.
 
 use lockstep_model::{Cursor, Fact, FactKey, FactKind};
-use std::{collections::BTreeMap, future::Future};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::Future,
+};
 
 /// One thing that a source tells, in the order in which it became true.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +44,8 @@ pub struct Listed {
     pub kind: FactKind,
     /// Every object of the kind that says something usable.
     pub facts: BTreeMap<FactKey, Fact>,
+    /// Objects that exist and could not be read: what was known of them stays in force.
+    pub unread: BTreeSet<FactKey>,
     /// Where in the kind's history the list was taken.
     pub cursor: Cursor,
 }

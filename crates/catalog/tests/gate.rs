@@ -389,3 +389,26 @@ fn nothing_is_withdrawn_while_a_kind_waits_for_its_new_list() {
     assert_eq!(leader.endpoints("web"), [(ip(3), Some("c1".to_owned()))]);
     assert_eq!(differences(&leader.state, &objects), []);
 }
+
+#[test]
+fn what_a_list_could_not_read_stays_as_it_was() {
+    let mut leader = Leader::of(&shop());
+    let mut lists = listed(&Objects::new(), "2");
+    let unread = shop().into_keys().filter(|key| *key != pod_key("b"));
+    for key in unread {
+        let list = lists.iter_mut().find(|list| list.kind == key.kind);
+        list.unwrap().unread.insert(key);
+    }
+    let told = audit(&leader.state, lists.clone(), &settings()).unwrap();
+    for list in lists {
+        leader.catalog.observe(SourceEvent::Listed(list));
+    }
+    let commands: Vec<String> = names(&leader.settle());
+    // Only the pod that the list does not name at all is gone, and its endpoint with it.
+    let expected = ["PutSlice", "RemovePod", "Forget"];
+    assert_eq!(commands[..3], expected);
+    let told: Vec<Command> = told.into_iter().map(|it| it.command).collect();
+    assert_eq!(names(&told), expected);
+    let endpoints = leader.endpoints("web");
+    assert_eq!(endpoints, [(ip(1), Some("a1".to_owned()))]);
+}

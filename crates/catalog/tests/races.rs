@@ -169,12 +169,14 @@ fn a_service_deleted_takes_its_slices_along_and_brings_them_back() {
 }
 
 #[test]
-fn a_service_that_becomes_an_alias_has_no_endpoints() {
+fn a_service_that_becomes_an_alias_keeps_what_its_slices_say() {
     let mut objects = shop();
     objects.insert(slice_key("s"), slice("web", vec![at_pod(1, "a", None)]));
     let alias = Some(service(ServiceKind::ExternalName));
-    let leader = after(objects, vec![(service_key("web"), alias)]);
-    assert_eq!(leader.endpoints("web"), []);
+    let grown = slice("web", vec![at_pod(1, "a", None), at_address(9)]);
+    let changes = vec![(service_key("web"), alias), (slice_key("s"), Some(grown))];
+    let leader = after(objects, changes);
+    assert_eq!(leader.endpoints("web"), [of(1, "a1"), (ip(9), None)]);
 }
 
 #[test]

@@ -45,8 +45,7 @@ pub(crate) fn profile(profile: &Profile) -> api::DestinationProfile {
             endpoint: Some(weighted(endpoint.address, &endpoint.described)),
             ..api::DestinationProfile::default()
         },
-        // A stream says neither of them with a field; the second one not at all.
-        Profile::Undeclared | Profile::Withheld => api::DestinationProfile::default(),
+        Profile::Undeclared => api::DestinationProfile::default(),
     }
 }
 

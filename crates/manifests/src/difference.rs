@@ -2,7 +2,7 @@
 
 use lockstep_catalog::{Listed, SourceEvent};
 use lockstep_model::{Cursor, Fact, FactKey, FactKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A folder has no history to resume in: whoever follows it is told everything first.
 const CURSOR: &str = "manifests";
@@ -20,6 +20,7 @@ pub(crate) fn lists(facts: &BTreeMap<FactKey, Fact>) -> Vec<Listed> {
             .filter(|(key, _)| key.kind == kind)
             .map(|(key, fact)| (key.clone(), fact.clone()))
             .collect(),
+        unread: BTreeSet::new(),
         cursor: cursor(),
     });
     lists.collect()

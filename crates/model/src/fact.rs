@@ -185,7 +185,7 @@ pub enum TargetRef {
     Address,
     /// A pod, with the uid if the reference has one.
     Pod {
-        /// The pod; without a namespace in the reference, the slice's.
+        /// The pod; a reference that names no namespace is no fact.
         pod: PodId,
         /// The uid the slice means; `None` matches any.
         uid: Option<Text>,
@@ -194,6 +194,8 @@ pub enum TargetRef {
 
 /// The API server's opaque token for a place in its history of one kind.
 ///
-/// Compared for equality only, never ordered. Source: `metadata.resourceVersion`.
+/// Compared for equality, never ordered, with one exception: the watch loop of the
+/// Kubernetes source orders cursors that are decimal numbers, to tell that a server has
+/// gone back in time. Nothing else may. Source: `metadata.resourceVersion`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cursor(pub Arc<str>);

@@ -36,6 +36,6 @@ pub use profile_stream::ProfileStream;
 pub use question::{Question, question, servable, target};
 pub use refusal::{Meaning, Refusal, SharedAddress};
 pub use select::endpoints;
-pub use stream::{ADD_BYTES_MAX, ADD_ENDPOINTS_MAX, EndpointStream, Update};
+pub use stream::{ADD_BYTES_MAX, EndpointStream, REMOVE_ADDRESSES_MAX, Update};
 pub use topics::{Topic, topics_of_get, topics_of_profile, wakes};
 pub use view::{About, Freshness, View, ViewClosed, Wakes};

@@ -22,10 +22,6 @@ pub enum Profile {
     /// A service that does not declare the port: the proxy then asks the
     /// policy API, which forbids it.
     Undeclared,
-    /// A meshed pod whose proxy does not say where it listens. Nothing is
-    /// said, as the controller that clients know does: bare, it would be sent
-    /// plain text, and with the names of its mesh it could not be reached.
-    Withheld,
 }
 
 /// The profile of a service.
@@ -217,7 +213,10 @@ impl Asked<'_> {
         }
         let workload = &pod.workload;
         let Some(mut described) = Described::pod(self.settings, workload, address.port()) else {
-            return Profile::Withheld;
+            // A meshed pod whose proxy does not say where it listens. Silence would leave
+            // the client without an answer for as long as the pod lives; a name or a hint
+            // would lead to a proxy that cannot be found.
+            return self.bare(address);
         };
         put(&mut described.labels, "namespace", &workload.pod.namespace);
         // Zones belong to slices, and no slice was asked.

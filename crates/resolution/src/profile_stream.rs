@@ -66,12 +66,12 @@ impl ProfileStream {
     fn pod(&self) -> Option<&PodId> {
         match self.told.as_ref()? {
             Profile::Endpoint(endpoint) => endpoint.pod.as_ref(),
-            Profile::Service(_) | Profile::Undeclared | Profile::Withheld => None,
+            Profile::Service(_) | Profile::Undeclared => None,
         }
     }
 
     fn tell(&mut self, profile: Profile) -> Option<Profile> {
-        if profile == Profile::Withheld || self.told.as_ref() == Some(&profile) {
+        if self.told.as_ref() == Some(&profile) {
             return None;
         }
         self.told = Some(profile.clone());
@@ -90,6 +90,5 @@ fn left_of(told: &Profile, settings: &Settings) -> Profile {
             Profile::Endpoint(EndpointProfile::bare(settings, endpoint.address))
         }
         Profile::Undeclared => Profile::Undeclared,
-        Profile::Withheld => Profile::Withheld,
     }
 }

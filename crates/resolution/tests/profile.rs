@@ -225,22 +225,28 @@ fn a_pods_own_annotations_decide_whether_it_is_opaque() {
 }
 
 #[test]
-fn a_pod_whose_proxy_does_not_say_where_it_listens_is_withheld() {
-    let mute = Workload {
+fn a_pod_whose_proxy_does_not_say_where_it_listens_is_bare_until_it_does() {
+    let mute = |workload| Workload {
         rules: PortRules {
             listeners: Listeners::default(),
             ..PortRules::default()
         },
-        ..workload("web-1")
+        ..workload
     };
-    let mut state = pods(&[pod_of(mute, &["10.1.0.1"])]);
-    let asked = question(&state, "10.1.0.1:80").unwrap();
-    assert_eq!(profile(&state, &asked, None), Ok(Profile::Withheld));
-    let (mut stream, first) = ProfileStream::open(&state, asked).unwrap();
-    assert_eq!(first, None);
-    apply(&mut state, vec![put_pod(pod("web-1", "10.1.0.1"))]);
-    let told = stream.advance(&state);
-    assert_eq!(told, Some(of_pod("web-1", "10.1.0.1:80")));
+    for (port, opaque) in [(80, false), (3306, true)] {
+        let path = format!("10.1.0.1:{port}");
+        let mut state = pods(&[pod_of(mute(workload("web-1")), &["10.1.0.1"])]);
+        let asked = question(&state, &path).unwrap();
+        let (mut stream, first) = ProfileStream::open(&state, asked).unwrap();
+        assert_eq!(first, Some(bare(&path, opaque)));
+        apply(&mut state, vec![put_pod(pod("web-1", "10.1.0.1"))]);
+        let told = stream.advance(&state);
+        let Some(Profile::Endpoint(told)) = told else {
+            panic!("not described: {told:?}");
+        };
+        assert!(told.described.identity.is_some() && told.described.hint.is_some());
+        assert_eq!(told.opaque, opaque);
+    }
 }
 
 fn terminating(record: PodRecord) -> PodRecord {

@@ -3,7 +3,7 @@
 use super::*;
 use lockstep_model::{
     AddressFamily, Fact, FactKey, FactKind, InternalTraffic, Mirror, PodAddresses, PortRules,
-    ServiceRecord, SlicePort,
+    ServiceId, ServiceKind, ServiceRecord, SlicePort,
 };
 use std::net::Ipv4Addr;
 
@@ -220,8 +220,8 @@ fn a_slice_without_endpoints_or_without_its_service_has_no_record() {
     let mut facts = Facts::default();
     with_slice(&mut facts, vec![endpoint(1, TargetRef::Address)]);
     assert_eq!(record(&id, &facts), None);
-    with_service(&mut facts, ServiceKind::ExternalName);
-    assert_eq!(record(&id, &facts), None);
-    with_service(&mut facts, ServiceKind::Endpoints);
-    assert!(record(&id, &facts).is_some());
+    for kind in [ServiceKind::ExternalName, ServiceKind::Endpoints] {
+        with_service(&mut facts, kind);
+        assert!(record(&id, &facts).is_some(), "{kind:?}");
+    }
 }

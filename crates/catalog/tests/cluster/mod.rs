@@ -10,7 +10,7 @@ use lockstep_model::{
 use lockstep_position::{Digest, HistoryId, LogId, Term};
 use lockstep_state::{Batch, Command, Outcome, State};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     net::{IpAddr, Ipv4Addr},
     sync::Arc,
 };
@@ -138,6 +138,7 @@ pub fn listed(objects: &Objects, cursor: &str) -> Vec<Listed> {
             .filter(|(key, _)| key.kind == kind)
             .map(|(key, fact)| (key.clone(), fact.clone()))
             .collect(),
+        unread: BTreeSet::new(),
         cursor: Cursor(cursor.into()),
     };
     FactKind::ALL.map(of).to_vec()

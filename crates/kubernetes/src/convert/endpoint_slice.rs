@@ -26,7 +26,7 @@ pub(super) fn convert(slice: &EndpointSlice) -> Result<Converted, Unusable> {
     let ports = ports(slice, &mut skipped);
     let endpoints = slice.endpoints.iter().flatten();
     let endpoints = endpoints
-        .filter_map(|each| endpoint::convert(each, family, &key.namespace, &mut skipped))
+        .filter_map(|each| endpoint::convert(each, family, &mut skipped))
         .collect();
     let fact = SliceFact {
         service,

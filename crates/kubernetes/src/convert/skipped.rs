@@ -39,6 +39,12 @@ pub enum Skipped {
         /// The name it refers to.
         name: String,
     },
+    /// An endpoint that refers to a pod without its namespace.
+    #[error("endpoints: the one that refers to `Pod/{pod}` is skipped: it names no namespace")]
+    TargetNamespace {
+        /// The pod's name.
+        pod: String,
+    },
     /// A variable of the proxy container that does not say where the proxy listens.
     #[error("container linkerd-proxy: {variable} is skipped: it is not a literal `ip:port`")]
     Listener {
@@ -48,7 +54,7 @@ pub enum Skipped {
 }
 
 impl Skipped {
-    /// The reason as a metric label; one of five.
+    /// The reason as a metric label; one of six.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
@@ -56,6 +62,7 @@ impl Skipped {
             Self::Port { .. } => "port",
             Self::Address { .. } => "address",
             Self::Target { .. } => "target",
+            Self::TargetNamespace { .. } => "target_namespace",
             Self::Listener { .. } => "listener",
         }
     }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{Converted, Unusable, from_json, from_value};
 
 mod endpoint_slice;
+mod nulls;
 mod pod;
 
 /// Converts both ways, which must agree.

@@ -67,7 +67,8 @@ struct RawEvent<'a> {
 ///
 /// # Errors
 ///
-/// The page as a whole is unreadable; a bad object on it is only a complaint.
+/// The page as a whole is unreadable; a bad object on it is only a complaint, and named
+/// as unread if it has a name: it was not deleted.
 pub(crate) fn page(kind: FactKind, body: &[u8]) -> Result<(Page, Complaints), Unreadable> {
     let raw: RawPage = serde_json::from_slice(body)?;
     let version = raw
@@ -78,17 +79,24 @@ pub(crate) fn page(kind: FactKind, body: &[u8]) -> Result<(Page, Complaints), Un
     let items = raw.items.unwrap_or_default();
     let mut complaints = Complaints::default();
     let mut facts = Vec::with_capacity(items.len());
+    let mut unread = Vec::new();
     for item in items {
         match from_json(kind, item.get()) {
             Ok(converted) => {
                 complaints.skip(&converted.key, converted.skipped);
                 facts.push((converted.key, converted.fact));
             }
-            Err(unusable) => complaints.unusable.push(unusable),
+            Err(unusable) => {
+                if unusable.key().is_none() {
+                    unread.extend(named(kind, item.get()));
+                }
+                complaints.unusable.push(unusable);
+            }
         }
     }
     let page = Page {
         facts,
+        unread,
         cursor: Cursor(cursor.into()),
         next: raw.metadata.token.filter(|token| !token.is_empty()),
     };
@@ -163,6 +171,12 @@ fn deleted(kind: FactKind, object: &str, into: &mut Complaints) -> Result<Told, 
             Ok(Told::Undecodable(Some(at)))
         }
     }
+}
+
+/// Which object this is, however bad the rest of it.
+fn named(kind: FactKind, object: &str) -> Option<FactKey> {
+    let envelope: Envelope = serde_json::from_str(object).ok()?;
+    envelope.key(kind).ok()
 }
 
 fn cursor(envelope: &Envelope) -> Option<Cursor> {

@@ -2,13 +2,15 @@
 
 use lockstep_catalog::Listed;
 use lockstep_model::{Cursor, Fact, FactKey, FactKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     /// The usable objects on it.
     pub(crate) facts: Vec<(FactKey, Fact)>,
+    /// The objects on it that could not be decoded, but have a name.
+    pub(crate) unread: Vec<FactKey>,
     /// The moment of the list, equal on all its pages.
     pub(crate) cursor: Cursor,
     /// What to ask the next page with; `None` on the last.
@@ -19,6 +21,7 @@ pub(crate) struct Page {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Gathered {
     facts: BTreeMap<FactKey, Fact>,
+    unread: BTreeSet<FactKey>,
     cursor: Option<Cursor>,
     token: Option<String>,
 }
@@ -50,15 +53,18 @@ impl Gathered {
             return Turned::Torn;
         }
         self.facts.extend(page.facts);
+        self.unread.extend(page.unread);
         match page.next {
             Some(token) => Turned::More(Self {
                 facts: self.facts,
+                unread: self.unread,
                 cursor: Some(page.cursor),
                 token: Some(token),
             }),
             None => Turned::Complete(Listed {
                 kind,
                 facts: self.facts,
+                unread: self.unread,
                 cursor: page.cursor,
             }),
         }

@@ -6,14 +6,13 @@ use std::net::IpAddr;
 
 use crate::convert::{Skipped, metadata::given};
 
-/// The endpoint; `None` if it refers to an object of a kind that is not known.
+/// The endpoint; `None` if it refers to something that no pod can be.
 pub(super) fn convert(
     endpoint: &Endpoint,
     family: AddressFamily,
-    namespace: &Text,
     skipped: &mut Vec<Skipped>,
 ) -> Option<EndpointFact> {
-    let target = target(endpoint.target_ref.as_ref(), namespace, skipped)?;
+    let target = target(endpoint.target_ref.as_ref(), skipped)?;
     let conditions = endpoint.conditions.as_ref();
     Some(EndpointFact {
         addresses: addresses(endpoint, family, skipped),
@@ -25,27 +24,28 @@ pub(super) fn convert(
     })
 }
 
-/// An absent reference and an empty one both mean "no object".
-fn target(
-    reference: Option<&ObjectReference>,
-    namespace: &Text,
-    skipped: &mut Vec<Skipped>,
-) -> Option<TargetRef> {
+/// An absent reference and an empty one both mean "no object". A pod without a namespace
+/// is no pod, not one beside the slice: the controller that clients know passes it over,
+/// and every controller that writes slices names the namespace.
+fn target(reference: Option<&ObjectReference>, skipped: &mut Vec<Skipped>) -> Option<TargetRef> {
     let Some(reference) = reference else {
         return Some(TargetRef::Address);
     };
     let name = given(reference.name.as_deref());
-    match (given(reference.kind.as_deref()), name) {
-        (None, _) => Some(TargetRef::Address),
-        (Some("Pod"), Some(name)) => Some(TargetRef::Pod {
-            pod: PodId {
-                namespace: given(reference.namespace.as_deref())
-                    .map_or_else(|| namespace.clone(), Into::into),
-                name: name.into(),
-            },
+    let namespace = given(reference.namespace.as_deref());
+    match (given(reference.kind.as_deref()), name, namespace) {
+        (None, _, _) => Some(TargetRef::Address),
+        (Some("Pod"), Some(name), Some(namespace)) => Some(TargetRef::Pod {
+            pod: PodId::named(namespace, name),
             uid: given(reference.uid.as_deref()).map(Into::into),
         }),
-        (Some(kind), name) => {
+        (Some("Pod"), Some(name), None) => {
+            skipped.push(Skipped::TargetNamespace {
+                pod: name.to_owned(),
+            });
+            None
+        }
+        (Some(kind), name, _) => {
             skipped.push(Skipped::Target {
                 kind: kind.to_owned(),
                 name: name.unwrap_or_default().to_owned(),

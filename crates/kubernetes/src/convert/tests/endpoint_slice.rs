@@ -119,18 +119,19 @@ fn an_endpoint_may_say_next_to_nothing() {
 }
 
 #[test]
-fn an_empty_reference_is_none_and_a_pod_is_looked_for_beside_the_slice() {
-    let refer = |target: Value| endpoint(json!({"addresses": [], "targetRef": target})).0;
-    assert_eq!(refer(json!({})), Some(plain(&[])));
-    assert_eq!(
-        refer(json!({"kind": "Pod", "name": "web-0"}))
-            .unwrap()
-            .target,
-        TargetRef::Pod {
-            pod: PodId::named("shop", "web-0"),
-            uid: None,
-        },
-    );
+fn an_empty_reference_is_none() {
+    let object = json!({"addresses": [], "targetRef": {}});
+    assert_eq!(endpoint(object), (Some(plain(&[])), vec![]));
+}
+
+#[test]
+fn a_pod_without_a_namespace_is_skipped_and_named() {
+    let text = "endpoints: the one that refers to `Pod/web-0` is skipped: it names no namespace";
+    for namespace in [json!(null), json!("")] {
+        let target = json!({"kind": "Pod", "name": "web-0", "namespace": namespace});
+        let object = json!({"addresses": ["10.1.0.1"], "targetRef": target});
+        assert_eq!(endpoint(object), (None, vec![text.to_owned()]));
+    }
 }
 
 #[test]

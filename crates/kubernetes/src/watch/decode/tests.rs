@@ -35,6 +35,7 @@ fn a_page_has_facts_a_moment_and_perhaps_a_next() {
     assert_eq!(complaints, Complaints::default());
     let expected = Page {
         facts: vec![node("n1"), node("n2")],
+        unread: vec![],
         cursor: cursor("7"),
         next: Some("more".to_owned()),
     };
@@ -70,6 +71,25 @@ fn a_bad_object_spoils_no_page() {
              expected struct Metadata at line 1 column 1",
         ],
     );
+}
+
+#[test]
+fn a_bad_object_with_a_name_exists_and_one_that_says_nothing_usable_does_not() {
+    let named = |rest: Value| {
+        let mut object = rest;
+        object["metadata"]["name"] = "web-1".into();
+        object["metadata"]["namespace"] = "shop".into();
+        object
+    };
+    let bad = named(json!({"metadata": {"labels": 5}, "addressType": "IPv4"}));
+    let of_no_use = named(json!({"addressType": "FQDN", "endpoints": []}));
+    let key = FactKey::named(FactKind::EndpointSlice, "shop", "web-1");
+    for (object, unread) in [(bad, vec![key]), (of_no_use, vec![])] {
+        let body = json!({"metadata": {"resourceVersion": "7"}, "items": [object]});
+        let (page, complaints) = page_of(FactKind::EndpointSlice, body);
+        assert_eq!((page.facts, page.unread), (vec![], unread));
+        assert_eq!(complaints.unusable.len(), 1);
+    }
 }
 
 #[test]

@@ -18,6 +18,7 @@ fn page(names: &[&str], at: &str, next: Option<&str>) -> Input {
             .iter()
             .map(|name| (key(name), Fact::Node(None)))
             .collect(),
+        unread: Vec::new(),
         cursor: cursor(at),
         next: next.map(str::to_owned),
     })
@@ -87,6 +88,7 @@ fn listed(names: &[&str], at: &str) -> SourceEvent {
             .iter()
             .map(|name| (key(name), Fact::Node(None)))
             .collect(),
+        unread: [].into(),
         cursor: cursor(at),
     })
 }

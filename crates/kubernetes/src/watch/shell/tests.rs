@@ -136,6 +136,7 @@ async fn a_silent_watch_is_given_up_soon_after_its_time_and_resumed() {
     let listed = SourceEvent::Listed(Listed {
         kind: KIND,
         facts: [].into(),
+        unread: [].into(),
         cursor: Cursor("7".into()),
     });
     assert_eq!(scene.events.recv().await, Some(listed));
