@@ -36,7 +36,12 @@ pub(crate) async fn run(raft: Raft, peers: Peers, configured: Vec<PeerAddress>) 
     for round in 0_u32.. {
         // An error means that the core has stopped, which others report.
         let is_done = raft.is_initialized().await.unwrap_or(true);
-        if is_done || !is_first {
+        if is_done {
+            return;
+        }
+        if !is_first {
+            let by = configured.first().map(|first| first.name.as_str());
+            tracing::info!(by, "no member of a group yet, waiting to be taken in");
             return;
         }
         match greet_all(&peers, &configured).await {

@@ -2,16 +2,16 @@
 //! and the proof that two replicas at one revision hold the same.
 
 use lockstep_position::Position;
-use lockstep_raft::{BarrierPassed, Node};
+use lockstep_raft::{BarrierError, BarrierPassed, Node};
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::{
-    freshness::{BootNs, Freshness, PROBE_INTERVAL},
+    freshness::{BootNs, FRESH_LIMIT, Freshness, FreshnessState, PROBE_INTERVAL},
     label,
     published::Published,
 };
@@ -36,7 +36,9 @@ impl Probes {
     pub(crate) fn freshness(&self, published: &Published) -> Freshness {
         let noted = self.fresh_as_of.load(Ordering::Acquire);
         let synced = published.newest().is_synced();
-        Freshness::judge(synced, (noted > 0).then_some(noted), boot_now())
+        // Consensus goes on below a replica that broke off: its probes prove nothing.
+        let proven = noted > 0 && !published.is_broken();
+        Freshness::judge(synced, proven.then_some(noted), boot_now())
     }
 
     /// Takes in a barrier that passed, whoever asked for it.
@@ -50,19 +52,52 @@ impl Probes {
 pub(crate) async fn probe(node: Node, published: Arc<Published>, probes: Arc<Probes>) {
     let mut ticks = interval(PROBE_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let started = Instant::now();
+    let mut told = FreshnessState::Fresh;
     loop {
         ticks.tick().await;
         // A probe that fails changes nothing: the age grows by itself.
-        let Ok(passed) = node.barrier(PROBE_INTERVAL).await else {
-            continue;
+        let failed = match node.barrier(PROBE_INTERVAL).await {
+            Ok(passed) => {
+                probes.passed(&passed);
+                if let Some(leader) = label::from_bytes(&passed.read.probe)
+                    && let Some(own) = contradiction(&leader, &published)
+                {
+                    published.break_off(divergence(&leader, &own));
+                    return;
+                }
+                None
+            }
+            Err(error) => Some(error),
         };
-        probes.passed(&passed);
-        if let Some(leader) = label::from_bytes(&passed.read.probe)
-            && let Some(own) = contradiction(&leader, &published)
-        {
-            published.break_off(divergence(&leader, &own));
-            return;
+        let now = probes.freshness(&published);
+        // One that has just started is stale until its first probe passes: no news.
+        if now.age.is_some() || started.elapsed() > FRESH_LIMIT {
+            told = tell(told, &now, failed);
         }
+    }
+}
+
+/// Logs that the replica became stale, with the reason, or fresh again.
+fn tell(told: FreshnessState, now: &Freshness, failed: Option<BarrierError>) -> FreshnessState {
+    match (told, now.state) {
+        (FreshnessState::Fresh, FreshnessState::Stale) => {
+            let reason = failed.map(reason).unwrap_or_default();
+            tracing::warn!(age = ?now.age, %reason, "stale: answers go on and say so");
+        }
+        (FreshnessState::Stale, FreshnessState::Fresh) => tracing::info!("fresh again"),
+        // Before the first complete state there is nothing to be old.
+        (_, FreshnessState::Syncing) => return told,
+        (_, FreshnessState::Fresh | FreshnessState::Stale) => {}
+    }
+    now.state
+}
+
+/// The cause, where the error itself only says that there is one.
+pub(crate) fn reason(error: BarrierError) -> String {
+    match error {
+        BarrierError::Read(error) => error.to_string(),
+        error @ BarrierError::NotApplied { .. } => error.to_string(),
     }
 }
 
@@ -112,6 +147,32 @@ mod tests {
             ..own
         };
         assert_eq!(contradiction(&other, &published), Some(own));
+    }
+
+    #[test]
+    fn a_replica_that_broke_off_is_never_fresh() {
+        let (probes, published) = (Probes::default(), Published::default());
+        probes.fresh_as_of.store(boot_now(), Ordering::Release);
+        assert!(probes.freshness(&published).age.is_some());
+        published.break_off("an entry cannot be applied".to_owned());
+        assert_eq!(probes.freshness(&published).age, None);
+    }
+
+    #[test]
+    fn becoming_stale_is_told_once_and_a_replica_without_state_tells_nothing() {
+        use FreshnessState::{Fresh, Stale, Syncing};
+        let tell = |told, state| {
+            let now = Freshness {
+                state,
+                age: None,
+                limit: FRESH_LIMIT,
+            };
+            super::tell(told, &now, None)
+        };
+        assert_eq!(tell(Fresh, Syncing), Fresh);
+        assert_eq!(tell(Fresh, Stale), Stale);
+        assert_eq!(tell(Stale, Stale), Stale);
+        assert_eq!(tell(Stale, Fresh), Fresh);
     }
 
     #[test]

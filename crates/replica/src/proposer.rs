@@ -7,7 +7,7 @@ use lockstep_state::{Batch, Command, Outcome, Part, Propose, ProposeError, State
 use std::{sync::Arc, time::Duration};
 use tokio::time::timeout;
 
-use crate::{machine::read_outcome, published::Published};
+use crate::{machine::read_outcome, prober::reason, published::Published};
 
 /// Room in an entry for what surrounds the commands: version, term, part, length.
 const BATCH_OVERHEAD_BYTES: usize = 64;
@@ -71,16 +71,16 @@ impl Propose for Proposer {
     }
 
     async fn settle(&self, term: Term) -> Result<Arc<State>, ProposeError> {
-        match self.node.barrier(SETTLE_LIMIT).await {
-            Ok(_) => Ok(self.published.newest()),
-            Err(BarrierError::Read(ReadError::Stopped)) => Err(ProposeError::Stopped),
-            Err(BarrierError::Read(ReadError::NoLeader)) => {
+        // Asked first, so that a leader without a quorum appends nothing again and again.
+        if let Err(error) = self.node.barrier(SETTLE_LIMIT).await {
+            return Err(barrier_error(term, error));
+        }
+        // What is committed is not all: a batch that this leader gave up waiting
+        // for may still be on its way. It comes before this entry, which holds nothing.
+        match self.append(Batch::whole(term, Vec::new())).await? {
+            (_, Outcome::Done | Outcome::Staged) => Ok(self.published.newest()),
+            (_, Outcome::StaleTerm | Outcome::OutOfOrder) => {
                 Err(ProposeError::NotLeader { term, leader: None })
-            }
-            Err(error @ (BarrierError::Read(_) | BarrierError::NotApplied { .. })) => {
-                Err(ProposeError::OutcomeUnknown {
-                    reason: error.to_string(),
-                })
             }
         }
     }
@@ -93,6 +93,18 @@ impl Propose for Proposer {
 fn out_of_time() -> ProposeError {
     ProposeError::OutcomeUnknown {
         reason: format!("not committed within {PROPOSE_LIMIT:?}"),
+    }
+}
+
+fn barrier_error(term: Term, error: BarrierError) -> ProposeError {
+    match error {
+        BarrierError::Read(ReadError::Stopped) => ProposeError::Stopped,
+        BarrierError::Read(ReadError::NoLeader) => ProposeError::NotLeader { term, leader: None },
+        error @ (BarrierError::Read(_) | BarrierError::NotApplied { .. }) => {
+            ProposeError::OutcomeUnknown {
+                reason: reason(error),
+            }
+        }
     }
 }
 

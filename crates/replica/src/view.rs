@@ -7,7 +7,11 @@ use lockstep_resolution::{About, Freshness, Topic, View, Wakes};
 use lockstep_state::State;
 use std::{sync::Arc, time::Duration};
 
-use crate::{prober::Probes, published::Published};
+use crate::{
+    freshness::{self, BootNs, FreshnessState},
+    prober::{Probes, boot_now},
+    published::Published,
+};
 
 /// How long a stream waits at its start for word from the leader.
 const BARRIER_LIMIT: Duration = Duration::from_millis(500);
@@ -55,11 +59,11 @@ impl View for ReplicaView {
         self.node
             .barrier(BARRIER_LIMIT)
             .map(|passed| match passed {
-                Ok(passed) => {
+                Ok(passed) if !self.published.is_broken() => {
                     self.probes.passed(&passed);
-                    Freshness::Fresh
+                    claim(passed.asked_at_ns, boot_now())
                 }
-                Err(_) => Freshness::Stale,
+                Ok(_) | Err(_) => Freshness::Stale,
             })
             .boxed()
     }
@@ -69,5 +73,26 @@ impl View for ReplicaView {
             replica: self.node.id(),
             name: self.name.clone(),
         }
+    }
+}
+
+/// What a barrier that was asked for at `asked_at` shows now: a process may
+/// have been paused between the question and this moment.
+fn claim(asked_at: BootNs, now: BootNs) -> Freshness {
+    match freshness::Freshness::judge(true, Some(asked_at), now).state {
+        FreshnessState::Fresh => Freshness::Fresh,
+        FreshnessState::Stale | FreshnessState::Syncing => Freshness::Stale,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_lay_about_while_the_process_was_paused_is_stale() {
+        let second: BootNs = 1_000_000_000;
+        assert_eq!(claim(second, 4 * second), Freshness::Fresh);
+        assert_eq!(claim(second, 4 * second + 1), Freshness::Stale);
     }
 }

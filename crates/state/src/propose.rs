@@ -58,8 +58,10 @@ pub trait Propose: Send + Sync + 'static {
         commands: Vec<Command>,
     ) -> impl Future<Output = Result<(LogId, Outcome), ProposeError>> + Send;
 
-    /// Waits until everything that any leader committed before `term` is
-    /// applied here, and returns that state: what a new leader starts from.
+    /// Waits until everything that was proposed before, by earlier leaders and
+    /// by this one, is applied here or never will be, and returns that state:
+    /// what a new session starts from. A proposal whose outcome was unknown is
+    /// known afterwards.
     ///
     /// # Errors
     ///

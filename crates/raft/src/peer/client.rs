@@ -141,11 +141,13 @@ impl MemberClient {
                 let lost = self.matched.lost(self.target, term, log_id_of(at));
                 if let Some(lost) = lost {
                     let what = format!(
-                        "replica {} at {} no longer holds {lost}, which it had acknowledged: its \
+                        "replica {} at {} no longer holds {}, which it had acknowledged: its \
                          data folder is an older copy and must be moved away",
-                        self.target, self.address
+                        self.target, self.address, lost.last
                     );
-                    tracing::error!("{what}");
+                    if lost.is_news {
+                        tracing::error!("{what}");
+                    }
                     return Err(unreachable(&what));
                 }
             }

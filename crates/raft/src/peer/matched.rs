@@ -17,26 +17,45 @@ pub(crate) struct Matched(Arc<Mutex<BTreeMap<ReplicaId, Acknowledged>>>);
 struct Acknowledged {
     term: u64,
     last: Option<LogId>,
+    /// Whether its loss was told; the follower is asked again and again.
+    is_loss_told: bool,
+}
+
+/// What a follower once acknowledged and holds no more.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lost {
+    /// The last entry it acknowledged.
+    pub(super) last: LogId,
+    /// Whether this is the first to be heard of it.
+    pub(super) is_news: bool,
 }
 
 impl Matched {
     /// Notes that a follower holds everything up to `last`.
     pub(super) fn note(&self, follower: ReplicaId, term: u64, last: Option<LogId>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all.entry(follower).or_insert(Acknowledged { term, last });
+        let new = Acknowledged {
+            term,
+            last,
+            is_loss_told: false,
+        };
+        let known = all.entry(follower).or_insert(new);
         if known.term == term {
             known.last = known.last.max(last);
+            known.is_loss_told = false;
         } else if known.term < term {
-            *known = Acknowledged { term, last };
+            *known = new;
         }
     }
 
     /// The entry that the follower once acknowledged, if a conflict at `at`
     /// means that it is gone.
-    pub(super) fn lost(&self, follower: ReplicaId, term: u64, at: LogId) -> Option<LogId> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all.get(&follower).filter(|known| known.term == term)?;
-        known.last.filter(|last| at.index <= last.index)
+    pub(super) fn lost(&self, follower: ReplicaId, term: u64, at: LogId) -> Option<Lost> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.get_mut(&follower).filter(|known| known.term == term)?;
+        let last = known.last.filter(|last| at.index <= last.index)?;
+        let is_news = !std::mem::replace(&mut known.is_loss_told, true);
+        Some(Lost { last, is_news })
     }
 }
 
@@ -56,8 +75,14 @@ mod tests {
         assert_eq!(matched.lost(follower, 3, at(9)), None);
         matched.note(follower, 3, Some(at(7)));
         matched.note(follower, 3, Some(at(5)));
-        assert_eq!(matched.lost(follower, 3, at(7)), Some(at(7)));
-        assert_eq!(matched.lost(follower, 3, at(2)), Some(at(7)));
+        let lost = |is_news| {
+            let last = at(7);
+            Some(Lost { last, is_news })
+        };
+        assert_eq!(matched.lost(follower, 3, at(7)), lost(true));
+        assert_eq!(matched.lost(follower, 3, at(2)), lost(false));
+        matched.note(follower, 3, Some(at(1)));
+        assert_eq!(matched.lost(follower, 3, at(2)), lost(true));
         assert_eq!(matched.lost(follower, 3, at(8)), None);
         assert_eq!(matched.lost(other, 3, at(2)), None);
         assert_eq!(matched.lost(follower, 4, at(2)), None);
