@@ -33,6 +33,17 @@ pub(crate) fn default_admins() -> [Address; 3] {
     [9996, 10096, 10196].map(Address::loopback)
 }
 
+/// The addresses without repetitions, in their order.
+pub(crate) fn once_each(addresses: &[Address]) -> Vec<Address> {
+    let mut once: Vec<Address> = Vec::with_capacity(addresses.len());
+    for address in addresses {
+        if !once.contains(address) {
+            once.push(address.clone());
+        }
+    }
+    once
+}
+
 impl Address {
     fn loopback(port: u16) -> Self {
         Self {
@@ -117,6 +128,13 @@ mod tests {
                 Ok(text.to_owned())
             );
         }
+    }
+
+    #[test]
+    fn an_address_that_is_given_twice_is_asked_once() {
+        let [a, b] = ["b:1", "a:1"].map(|text| parse(text).unwrap());
+        let once = once_each(&[a.clone(), b.clone(), a.clone()]);
+        assert_eq!(once, [a, b]);
     }
 
     #[test]

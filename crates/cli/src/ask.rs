@@ -22,7 +22,7 @@ pub(crate) enum AskError {
     #[error("{address} did not answer within {within:?}")]
     Silent { address: Address, within: Duration },
     /// An answer, and it was a status.
-    #[error("{address} answers {code:?}: {message}")]
+    #[error("{address} answers {}", refusal(*code, message))]
     Refused {
         address: Address,
         code: Code,
@@ -61,7 +61,7 @@ impl AskError {
         match self {
             Self::Unreachable { reason, .. } => format!("unreachable: {reason}"),
             Self::Silent { within, .. } => format!("no answer within {within:?}"),
-            Self::Refused { code, message, .. } => format!("{code:?}: {message}"),
+            Self::Refused { code, message, .. } => refusal(*code, message),
             Self::Ended { .. } => "no answer".to_owned(),
             Self::Unreadable { reason, .. } => format!("unreadable: {reason}"),
         }
@@ -80,6 +80,19 @@ impl AskError {
             | Self::Ended { .. }
             | Self::Unreadable { .. } => Exit::Unknown,
         }
+    }
+}
+
+/// The protocol's name of the code, and what the server says; to the wrong port it says nothing
+/// that would help.
+fn refusal(code: Code, message: &str) -> String {
+    match (code, message) {
+        (Code::Unimplemented, _) => {
+            "Unimplemented: this port is for others; proxies, peers and operators have a port each"
+                .to_owned()
+        }
+        (_, "") => format!("{code:?}"),
+        (_, _) => format!("{code:?}: {message}"),
     }
 }
 
@@ -133,6 +146,22 @@ mod tests {
             "127.0.0.1:8086 answers NotFound: why"
         );
         assert_eq!(refused(Code::NotFound).reason(), "NotFound: why");
+    }
+
+    #[test]
+    fn a_refusal_without_words_ends_with_its_code() {
+        let address = "127.0.0.1:8086".parse().unwrap();
+        let error = AskError::from_status(&address, &Status::new(Code::Internal, ""));
+        assert_eq!(error.to_string(), "127.0.0.1:8086 answers Internal");
+    }
+
+    #[test]
+    fn the_wrong_port_is_told_from_a_refusal() {
+        assert_eq!(
+            refused(Code::Unimplemented).to_string(),
+            "127.0.0.1:8086 answers Unimplemented: this port is for others; proxies, peers and \
+             operators have a port each"
+        );
     }
 
     #[test]

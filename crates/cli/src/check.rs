@@ -47,6 +47,8 @@ Fields of the JSON output, with --watch one object a line for each round:
   answers          array of {replica, authority, missing, unexpected, said}: expected addresses not
                    told, told addresses not expected, and the answer in words
   unknown          what could not be found out: array of sentences
+  problems         what the source cannot use, such as a file that does not parse; the last good
+                   version is compared: array of sentences
   services, endpoints   how many the fresh list has; null without one";
 
 /// Checks that replicas agree with each other and with the source.
@@ -111,9 +113,17 @@ fn print(findings: &Findings, screen: &mut Screen<'_>) -> Result<(), VerbError> 
             print_some(found, screen)?;
         }
     }
-    if !findings.unknown.is_empty() {
-        screen.line(paint(DOUBTFUL, "could not be found out:"))?;
-        print_some(&findings.unknown, screen)?;
+    for (heading, found) in [
+        ("could not be found out:", &findings.unknown),
+        (
+            "the source has what cannot be used; the last good version is compared:",
+            &findings.problems,
+        ),
+    ] {
+        if !found.is_empty() {
+            screen.line(paint(DOUBTFUL, heading))?;
+            print_some(found, screen)?;
+        }
     }
     screen.line(paint(findings.exit().style(), &findings.summary()))?;
     Ok(())

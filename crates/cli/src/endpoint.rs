@@ -43,6 +43,24 @@ pub(crate) fn endpoints(set: WeightedAddrSet) -> EndpointSet {
     known.map(|endpoint| (endpoint.address, endpoint)).collect()
 }
 
+/// The labels that are the same on each of several endpoints, but the zone, which has its column.
+/// Of one endpoint, those that the message gave to the whole set.
+pub(crate) fn shared_labels(set: &EndpointSet) -> BTreeMap<String, String> {
+    let mut endpoints = set.values();
+    let Some(first) = endpoints.next() else {
+        return BTreeMap::new();
+    };
+    let mut shared = first.set_labels.clone();
+    if set.len() > 1 {
+        shared.extend(first.told.metric_labels.clone());
+        shared.remove("zone");
+    }
+    for endpoint in endpoints {
+        shared.retain(|key, value| endpoint.label(key) == Some(value));
+    }
+    shared
+}
+
 /// The IP and port, if there is an IP and the port fits.
 pub(crate) fn socket_address(address: &TcpAddress) -> Option<SocketAddr> {
     let ip = IpAddr::try_from(address.ip?).ok()?;
@@ -80,6 +98,12 @@ impl Endpoint {
         })
     }
 
+    /// An own label wins over one of the set.
+    fn label(&self, key: &str) -> Option<&String> {
+        let own = self.told.metric_labels.get(key);
+        own.or_else(|| self.set_labels.get(key))
+    }
+
     fn protocol(&self) -> Option<&'static str> {
         match self.told.protocol_hint.as_ref()?.protocol.as_ref()? {
             protocol_hint::Protocol::H2(_) => Some("h2"),
@@ -106,13 +130,14 @@ impl Endpoint {
 
     /// The endpoint's own labels but the zone, which has its column: `deployment=web,pod=web-1`.
     pub(crate) fn own_labels(&self) -> String {
-        let sorted: BTreeMap<_, _> = self.told.metric_labels.iter().collect();
-        joined(sorted.into_iter().filter(|(key, _)| *key != "zone"))
+        self.labels_beyond(&BTreeMap::new())
     }
 
-    /// The labels of the whole set: `namespace=shop,service=web`.
-    pub(crate) fn set_labels(&self) -> String {
-        joined(self.set_labels.iter())
+    /// As [`Self::own_labels`], without those that are `shown` elsewhere.
+    pub(crate) fn labels_beyond(&self, shown: &BTreeMap<String, String>) -> String {
+        let sorted: BTreeMap<_, _> = self.told.metric_labels.iter().collect();
+        let own = sorted.into_iter();
+        joined(own.filter(|(key, value)| *key != "zone" && shown.get(*key) != Some(*value)))
     }
 
     pub(crate) fn fields(&self) -> EndpointFields {
@@ -131,7 +156,8 @@ impl Endpoint {
     }
 }
 
-fn joined<'a>(labels: impl Iterator<Item = (&'a String, &'a String)>) -> String {
+/// `namespace=shop,service=web`.
+pub(crate) fn joined<'a>(labels: impl Iterator<Item = (&'a String, &'a String)>) -> String {
     labels
         .map(|(key, value)| format!("{key}={value}"))
         .collect::<Vec<_>>()
@@ -185,6 +211,45 @@ mod tests {
             });
             assert_eq!(endpoint.hint(), expected);
         }
+    }
+
+    fn labelled(last: u8, own: &[(&str, &str)]) -> WeightedAddr {
+        let own = own
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        WeightedAddr {
+            metric_labels: own.collect(),
+            ..told([10, 0, 0, last], 80)
+        }
+    }
+
+    #[test]
+    fn labels_that_all_share_are_told_once() {
+        let metric_labels = [("service".to_owned(), "web".to_owned())].into();
+        let addrs = vec![
+            labelled(1, &[("pod", "web-1"), ("deployment", "web"), ("zone", "a")]),
+            labelled(2, &[("pod", "web-2"), ("deployment", "web"), ("zone", "a")]),
+        ];
+        let set = endpoints(WeightedAddrSet {
+            addrs,
+            metric_labels,
+        });
+        let shared = shared_labels(&set);
+        assert_eq!(joined(shared.iter()), "deployment=web,service=web");
+        let own = set.values().map(|endpoint| endpoint.labels_beyond(&shared));
+        assert_eq!(own.collect::<Vec<_>>(), ["pod=web-1", "pod=web-2"]);
+    }
+
+    #[test]
+    fn one_endpoint_keeps_its_labels() {
+        let set = endpoints(WeightedAddrSet {
+            addrs: vec![labelled(1, &[("pod", "web-1")])],
+            metric_labels: [("service".to_owned(), "web".to_owned())].into(),
+        });
+        let shared = shared_labels(&set);
+        assert_eq!(joined(shared.iter()), "service=web");
+        let own = set.values().map(|endpoint| endpoint.labels_beyond(&shared));
+        assert_eq!(own.collect::<Vec<_>>(), ["pod=web-1"]);
     }
 
     #[test]

@@ -61,8 +61,9 @@ enum VerbError {
 /// Errors are printed to standard error. Never fails: what went wrong is in the [`Exit`].
 pub async fn run(verb: Verb) -> Exit {
     let (mut out, mut notes) = (anstream::stdout(), anstream::stderr());
-    let terminal = io::stderr().is_terminal();
-    let progress = if terminal {
+    // A line is redrawn with escapes, which are not for everybody: NO_COLOR, a dumb terminal.
+    let escapes = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
+    let progress = if io::stderr().is_terminal() && escapes {
         Progress::Shown
     } else {
         Progress::Hidden

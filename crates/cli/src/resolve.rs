@@ -9,7 +9,7 @@ mod watch;
 use clap::Args;
 use std::time::Duration;
 
-use crate::address::default_proxies;
+use crate::address::{default_proxies, once_each};
 use crate::proxy::Question;
 use crate::screen::{Format, Screen};
 use crate::span::parse_span;
@@ -47,7 +47,7 @@ pub struct ResolveArgs {
     /// Asks GetProfile instead of Get
     #[arg(long)]
     profile: bool,
-    /// The proxy's context token, such as {"ns":"shop","nodeName":"node-1"}
+    /// The proxy's context token, such as {"ns":"shop","nodeName":"node-a"}
     #[arg(
         long,
         value_name = "TOKEN",
@@ -90,7 +90,7 @@ impl ResolveArgs {
         if self.address.is_empty() {
             default_proxies().into()
         } else {
-            self.address.clone()
+            once_each(&self.address)
         }
     }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use std::pin::pin;
 use std::time::Duration;
 
-use crate::address::default_admins;
+use crate::address::{default_admins, once_each};
 use crate::admin::{Asked, ask_all};
 use crate::screen::{Format, Screen};
 use crate::span::parse_span;
@@ -65,6 +65,13 @@ pub(crate) struct AdminArgs {
     pub(crate) timeout: Duration,
 }
 
+impl AdminArgs {
+    /// Asks every replica once, in the order in which they were given.
+    pub(crate) async fn ask(&self) -> Vec<Asked> {
+        ask_all(&once_each(&self.admin), self.timeout).await
+    }
+}
+
 pub(crate) async fn run(args: &StatusArgs, screen: &mut Screen<'_>) -> Result<Exit, VerbError> {
     let mut exit = look(args, screen).await?;
     if !args.watch {
@@ -85,7 +92,7 @@ async fn look_later(args: &StatusArgs, screen: &mut Screen<'_>) -> Result<Exit, 
 }
 
 async fn look(args: &StatusArgs, screen: &mut Screen<'_>) -> Result<Exit, VerbError> {
-    let asked = ask_all(&args.admins.admin, args.admins.timeout).await;
+    let asked = args.admins.ask().await;
     let verdict = verdict::judge(&asked);
     match (args.output, args.watch) {
         (Format::Json, true) => screen.object(&fields::document(&asked, &verdict))?,

@@ -7,7 +7,12 @@ use crate::{dev::DevArgs, options::ServeOptions};
 
 /// The discovery control plane of a service mesh, replicated: equal revisions mean equal answers.
 #[derive(Debug, Parser)]
-#[command(name = "lockstep", version, max_term_width = 100)]
+#[command(
+    name = "lockstep",
+    bin_name = "lockstep",
+    version,
+    max_term_width = 100
+)]
 pub(crate) struct Args {
     /// What to do.
     #[command(subcommand)]
@@ -17,9 +22,9 @@ pub(crate) struct Args {
 /// The verbs that run replicas, and those that ask them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run three replicas in one process on loopback, from a folder of manifests or a cluster
+    /// Runs three replicas in one process on loopback, from a folder of manifests or a cluster
     Dev(DevArgs),
-    /// Run one replica, as the StatefulSet does
+    /// Runs one replica, as the StatefulSet does
     Serve(Box<ServeOptions>),
     /// Ask running replicas.
     #[command(flatten)]

@@ -2,7 +2,11 @@
 
 use lockstep_model::Settings;
 use lockstep_raft::PeerAddress;
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use crate::{
     SourceConfig,
@@ -77,7 +81,7 @@ pub enum ConfigError {
     /// A peer is not written as it should be.
     #[error("--peers: `{0}` is not NAME=HOST:PORT, such as replica-1=10.0.0.1:8087")]
     Peer(String),
-    /// Two peers have one name.
+    /// Two peers have one name, or one address.
     #[error("--peers: `{0}` is named twice")]
     PeerTwice(String),
     /// The replica is not among its peers.
@@ -107,9 +111,9 @@ impl TryFrom<ServeOptions> for ServeConfig {
     type Error = ConfigError;
 
     fn try_from(options: ServeOptions) -> Result<Self, ConfigError> {
-        let peers = parse_peers(&options.peers)?;
         check_name("name", &options.name)?;
         check_name("cluster", &options.cluster)?;
+        let peers = parse_peers(&options.peers)?;
         if !peers.iter().any(|peer| peer.name == options.name) {
             let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
             return Err(ConfigError::NotAPeer {
@@ -120,7 +124,8 @@ impl TryFrom<ServeOptions> for ServeConfig {
         Ok(Self {
             name: options.name,
             cluster: options.cluster,
-            data: options.data,
+            // A bare name has no parent whose names could be made durable.
+            data: Path::new(".").join(options.data),
             peers,
             endpoints: parse_listen(&options.listen)?,
             source: options.source.into(),
@@ -158,8 +163,13 @@ fn parse_peers(texts: &[String]) -> Result<Vec<PeerAddress>, ConfigError> {
     let mut peers: Vec<PeerAddress> = Vec::with_capacity(texts.len());
     for text in texts {
         let peer = parse_peer(text).ok_or_else(|| ConfigError::Peer(text.clone()))?;
-        if peers.iter().any(|other| other.name == peer.name) {
-            return Err(ConfigError::PeerTwice(peer.name));
+        for other in &peers {
+            if other.name == peer.name {
+                return Err(ConfigError::PeerTwice(peer.name));
+            }
+            if other.address == peer.address {
+                return Err(ConfigError::PeerTwice(peer.address));
+            }
         }
         peers.push(peer);
     }
@@ -168,12 +178,10 @@ fn parse_peers(texts: &[String]) -> Result<Vec<PeerAddress>, ConfigError> {
 
 fn parse_peer(text: &str) -> Option<PeerAddress> {
     let (name, address) = text.split_once('=')?;
-    let (host, port) = address.rsplit_once(':')?;
-    let port: u16 = port.parse().ok()?;
-    let plausible = is_name(name) && !host.is_empty() && port > 0;
-    plausible.then(|| PeerAddress {
+    let address: lockstep_cli::Address = address.parse().ok()?;
+    is_name(name).then(|| PeerAddress {
         name: name.to_owned(),
-        address: address.to_owned(),
+        address: address.to_string(),
     })
 }
 
@@ -231,6 +239,65 @@ mod tests {
     }
 
     #[test]
+    fn the_data_folder_always_has_a_parent() {
+        for data in ["d", "./d", "/d", "e/d"] {
+            let config = config(&[&format!("--data={data}")]).unwrap();
+            let parent = config.data.parent().unwrap();
+            assert_ne!(parent, Path::new(""), "{data}");
+        }
+    }
+
+    #[test]
+    fn a_peer_may_be_an_ipv6_address() {
+        let config = config(&["--peers=a=[::1]:8087"]).unwrap();
+        assert_eq!(config.peers.first().unwrap().address, "[::1]:8087");
+    }
+
+    #[test]
+    fn no_trust_domain_is_a_choice() {
+        assert!(config(&["--identity-trust-domain="]).is_ok());
+    }
+
+    #[test]
+    fn what_clap_refuses_names_the_flag_and_what_it_may_be() {
+        for (flag, error) in [
+            (
+                "--snapshot-after=9",
+                "error: invalid value '9' for '--snapshot-after <ENTRIES>': must be a whole \
+                 number from 10 to 1000000",
+            ),
+            (
+                "--snapshot-keep=many",
+                "error: invalid value 'many' for '--snapshot-keep <ENTRIES>': must be a whole \
+                 number from 0 to 1000000",
+            ),
+            (
+                "--heartbeat-ms=5001",
+                "error: invalid value '5001' for '--heartbeat-ms <MS>': must be a whole number \
+                 from 20 to 5000",
+            ),
+            (
+                "--outbound-transport-mode=tcp",
+                "error: invalid value 'tcp' for '--outbound-transport-mode <MODE>'\n  \
+                 [possible values: transparent, transport-header]",
+            ),
+            (
+                "--enable-ipv6=maybe",
+                "error: invalid value 'maybe' for '--enable-ipv6 <true|false>'\n  \
+                 [possible values: true, false]",
+            ),
+            (
+                "--log-format=xml",
+                "error: invalid value 'xml' for '--log-format <FORMAT>'\n  \
+                 [possible values: text, json]",
+            ),
+        ] {
+            let text = config(&[flag]).map(|_| ()).unwrap_err();
+            assert!(text.starts_with(error), "{text}");
+        }
+    }
+
+    #[test]
     fn each_bad_flag_is_named_with_what_it_may_be() {
         for (flag, error) in [
             (
@@ -245,7 +312,16 @@ mod tests {
                 "--peers=a=h:0",
                 "--peers: `a=h:0` is not NAME=HOST:PORT, such as replica-1=10.0.0.1:8087",
             ),
+            (
+                "--peers=a=http://h:1",
+                "--peers: `a=http://h:1` is not NAME=HOST:PORT, such as replica-1=10.0.0.1:8087",
+            ),
             ("--peers=a=h:1,a=h:2", "--peers: `a` is named twice"),
+            ("--peers=a=h:1,b=h:1", "--peers: `h:1` is named twice"),
+            (
+                "--name=",
+                "--name: `` must have 1 to 63 letters, digits, dots, dashes or underscores",
+            ),
             ("--name=c", "--name: `c` is not one of --peers: a, b"),
             (
                 "--cluster=not/a/name",
@@ -254,6 +330,34 @@ mod tests {
             (
                 "--proxy-listen=8086",
                 "--proxy-listen: `8086` is not IP:PORT, such as 0.0.0.0:8086",
+            ),
+            (
+                "--peer-listen=localhost:8087",
+                "--peer-listen: `localhost:8087` is not IP:PORT, such as 0.0.0.0:8086",
+            ),
+            (
+                "--admin-listen=[::1]:99999",
+                "--admin-listen: `[::1]:99999` is not IP:PORT, such as 0.0.0.0:8086",
+            ),
+            (
+                "--cluster-domain=cluster..local",
+                "--cluster-domain: `cluster..local` is not a domain such as cluster.local",
+            ),
+            (
+                "--cluster-domain=",
+                "--cluster-domain: `` is not a domain such as cluster.local",
+            ),
+            (
+                "--identity-trust-domain=a b",
+                "--identity-trust-domain: `a b` is not a domain such as cluster.local",
+            ),
+            (
+                "--controller-namespace=",
+                "--controller-namespace: `` is not a namespace such as linkerd",
+            ),
+            (
+                "--meshed-http2-client-params={",
+                "--meshed-http2-client-params: EOF while parsing an object at line 1 column 1",
             ),
             (
                 "--default-opaque-ports=25,http",

@@ -12,6 +12,9 @@ use crate::{
     wire::{self, Running},
 };
 
+/// The cluster's name in every data folder of a group.
+pub(crate) const DEV_CLUSTER: &str = "lockstep-dev";
+
 /// What a group is made of.
 #[derive(Clone, Debug)]
 pub struct GroupConfig {
@@ -106,7 +109,7 @@ fn serve_config(
     ServeConfig {
         data: group.data.join(&name),
         name,
-        cluster: "lockstep-dev".to_owned(),
+        cluster: DEV_CLUSTER.to_owned(),
         peers,
         endpoints,
         source: group.source.clone(),

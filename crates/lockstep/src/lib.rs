@@ -5,14 +5,17 @@ mod args;
 mod audit;
 mod config;
 mod config_file;
-mod consensus;
 mod dev;
+mod fresh;
+mod greeting;
 mod group;
 mod listen;
 mod logging;
 mod metrics;
+mod number;
 mod operator;
 mod options;
+mod own_threads;
 mod proxy_port;
 mod sample;
 mod settings;
@@ -23,7 +26,7 @@ mod wire;
 
 use clap::Parser;
 use lockstep_cli::Exit;
-use std::process::ExitCode;
+use std::{io::Write, process::ExitCode};
 
 use args::{Args, Command};
 
@@ -78,6 +81,33 @@ fn report(verb: &str, result: anyhow::Result<()>) -> ExitCode {
 
 /// One line on standard error: what failed, where, and why, cause by cause.
 fn failed(verb: &str, error: &anyhow::Error) -> ExitCode {
-    anstream::eprintln!("{verb}: {error:#}");
+    // If this cannot be written either, the exit code still says it.
+    let _ = writeln!(anstream::stderr(), "{verb}: {}", causes(error));
     ExitCode::from(2)
+}
+
+/// An error with its causes, but for those that a library has put into its own words already.
+fn causes(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let error = anyhow::anyhow!("no route")
+            .context("not connected: no route")
+            .context("not asked");
+        assert_eq!(causes(&error), "not asked: not connected: no route");
+    }
 }

@@ -123,7 +123,7 @@ impl Operator for ReplicaOperator {
             freshness: Some(freshness_status(&freshness)),
             streams: Some(self.metrics.streams()),
             source: Some(self.source_status(raft.role.leading().is_some())),
-            members: raft.members.iter().map(member).collect(),
+            members: members(&raft),
             resources: Some(self.resources(&raft)),
             warnings: self.warnings(&freshness),
             proxy_address: self.endpoints.proxy.to_string(),
@@ -204,6 +204,13 @@ fn freshness_status(freshness: &Freshness) -> pb::Freshness {
         age_ms: freshness.age.map(ms),
         limit_ms: ms(freshness.limit),
     }
+}
+
+/// By name: ids are random, and people look for names.
+fn members(raft: &RaftStatus) -> Vec<pb::Member> {
+    let mut members: Vec<pb::Member> = raft.members.iter().map(member).collect();
+    members.sort_by(|one, other| one.name.cmp(&other.name));
+    members
 }
 
 fn member(member: &lockstep_raft::MemberStatus) -> pb::Member {

@@ -1,10 +1,17 @@
 //! The options of `serve`, before they are judged: flags with their environment.
 
-use clap::{ArgAction, Args, ValueEnum, value_parser};
+use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
+
+use crate::number::whole;
+
+/// How the verbs end that run replicas.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes: 0 it was stopped by Ctrl-C or SIGTERM; 2 it could not start, or a part of it failed.";
 
 /// `lockstep serve`.
 #[derive(Clone, Debug, Args)]
+#[command(after_long_help = EXIT_CODES)]
 pub struct ServeOptions {
     /// A TOML file whose keys are the names of these flags; flags and environment win over it
     #[arg(long, env = "LOCKSTEP_CONFIG", value_name = "FILE")]
@@ -76,7 +83,8 @@ pub struct ListenOptions {
 /// Where the facts come from.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SourceOptions {
-    /// A kubeconfig file; without it and --manifests, the pod's own service account
+    /// A kubeconfig file; without it and --manifests: $KUBECONFIG, ~/.kube/config, or the pod's own
+    /// service account
     #[arg(long, env = "LOCKSTEP_KUBECONFIG", value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
     /// A folder of Kubernetes manifests instead of a cluster
@@ -94,16 +102,27 @@ pub struct SourceOptions {
 #[derive(Clone, Debug, Args)]
 pub struct MeshOptions {
     /// The suffix of service names after `svc`
-    #[arg(long, env = "LOCKSTEP_CLUSTER_DOMAIN", default_value = "cluster.local")]
+    #[arg(
+        long,
+        env = "LOCKSTEP_CLUSTER_DOMAIN",
+        default_value = "cluster.local",
+        value_name = "DOMAIN"
+    )]
     pub cluster_domain: String,
     /// The namespace of the mesh's control plane
-    #[arg(long, env = "LOCKSTEP_CONTROLLER_NAMESPACE", default_value = "linkerd")]
+    #[arg(
+        long,
+        env = "LOCKSTEP_CONTROLLER_NAMESPACE",
+        default_value = "linkerd",
+        value_name = "NAMESPACE"
+    )]
     pub controller_namespace: String,
     /// The suffix of workload identities; empty for none
     #[arg(
         long,
         env = "LOCKSTEP_IDENTITY_TRUST_DOMAIN",
-        default_value = "cluster.local"
+        default_value = "cluster.local",
+        value_name = "DOMAIN"
     )]
     pub identity_trust_domain: String,
     /// Ports that are opaque unless a pod or service says otherwise
@@ -119,7 +138,8 @@ pub struct MeshOptions {
         long,
         env = "LOCKSTEP_OUTBOUND_TRANSPORT_MODE",
         default_value = "transport-header",
-        value_enum
+        value_enum,
+        value_name = "MODE"
     )]
     pub outbound_transport_mode: TransportModeOption,
     /// Whether meshed endpoints are hinted to speak HTTP/2
@@ -149,13 +169,13 @@ pub enum TransportModeOption {
 #[derive(Clone, Debug, Args)]
 pub struct TuningOptions {
     /// Entries after which a snapshot is taken
-    #[arg(long, env = "LOCKSTEP_SNAPSHOT_AFTER", default_value_t = 10_000, value_parser = value_parser!(u64).range(10..=1_000_000), value_name = "ENTRIES")]
+    #[arg(long, env = "LOCKSTEP_SNAPSHOT_AFTER", default_value_t = 10_000, value_parser = whole(10_u64..=1_000_000), value_name = "ENTRIES")]
     pub snapshot_after: u64,
     /// Entries kept behind a snapshot for followers that are a little late
-    #[arg(long, env = "LOCKSTEP_SNAPSHOT_KEEP", default_value_t = 1_000, value_parser = value_parser!(u64).range(0..=1_000_000), value_name = "ENTRIES")]
+    #[arg(long, env = "LOCKSTEP_SNAPSHOT_KEEP", default_value_t = 1_000, value_parser = whole(0_u64..=1_000_000), value_name = "ENTRIES")]
     pub snapshot_keep: u64,
     /// How often a leader makes itself heard; elections take three to six times as long
-    #[arg(long, env = "LOCKSTEP_HEARTBEAT_MS", default_value_t = 100, value_parser = value_parser!(u64).range(20..=5_000), value_name = "MS")]
+    #[arg(long, env = "LOCKSTEP_HEARTBEAT_MS", default_value_t = 100, value_parser = whole(20_u64..=5_000), value_name = "MS")]
     pub heartbeat_ms: u64,
 }
 
@@ -163,10 +183,21 @@ pub struct TuningOptions {
 #[derive(Clone, Debug, Args)]
 pub struct LogOptions {
     /// Which lines: off, error, warn, info, debug, trace, or `crate=level,…`
-    #[arg(long, env = "LOCKSTEP_LOG_LEVEL", default_value = "info")]
+    #[arg(
+        long,
+        env = "LOCKSTEP_LOG_LEVEL",
+        default_value = "info",
+        value_name = "LEVEL"
+    )]
     pub log_level: String,
     /// Lines for people or for machines
-    #[arg(long, env = "LOCKSTEP_LOG_FORMAT", default_value = "text", value_enum)]
+    #[arg(
+        long,
+        env = "LOCKSTEP_LOG_FORMAT",
+        default_value = "text",
+        value_enum,
+        value_name = "FORMAT"
+    )]
     pub log_format: LogFormat,
 }
 

@@ -29,7 +29,8 @@ const FILES: &[(&str, &str)] = sample_files![
 /// files can be edited where they are read, else a copy below `data`.
 pub(crate) fn folder(data: &Path) -> io::Result<PathBuf> {
     let in_project = Path::new(IN_PROJECT);
-    if in_project.is_dir() {
+    let is_ours = |(name, _): &(&str, &str)| in_project.join(name).is_file();
+    if FILES.iter().any(is_ours) {
         return Ok(in_project.to_owned());
     }
     let folder = data.join("shop");

@@ -14,19 +14,28 @@ pub enum InvalidSettings {
     /// The HTTP/2 parameters are not the JSON that Linkerd's chart passes.
     #[error("--meshed-http2-client-params: {0}")]
     Http2(String),
-    /// A domain is empty where one is needed.
-    #[error("--{flag}: must not be empty")]
-    Empty {
+    /// A domain is none.
+    #[error("--{flag}: `{text}` is not a domain such as cluster.local")]
+    Domain {
         /// The flag.
         flag: &'static str,
+        /// What it said.
+        text: String,
     },
+    /// A namespace is none.
+    #[error("--controller-namespace: `{0}` is not a namespace such as linkerd")]
+    Namespace(String),
 }
 
 pub(crate) fn settings(options: &MeshOptions) -> Result<Settings, InvalidSettings> {
-    if options.cluster_domain.is_empty() {
-        return Err(InvalidSettings::Empty {
-            flag: "cluster-domain",
-        });
+    check_domain("cluster-domain", &options.cluster_domain)?;
+    if !options.identity_trust_domain.is_empty() {
+        check_domain("identity-trust-domain", &options.identity_trust_domain)?;
+    }
+    if !is_label(&options.controller_namespace) {
+        return Err(InvalidSettings::Namespace(
+            options.controller_namespace.clone(),
+        ));
     }
     let http2 = options
         .meshed_http2_client_params
@@ -49,6 +58,23 @@ pub(crate) fn settings(options: &MeshOptions) -> Result<Settings, InvalidSetting
         zone_weights: options.ext_endpoint_zone_weights,
         meshed_http2: http2.map(parse_http2).transpose()?,
     })
+}
+
+fn check_domain(flag: &'static str, text: &str) -> Result<(), InvalidSettings> {
+    if text.split('.').all(is_label) {
+        Ok(())
+    } else {
+        Err(InvalidSettings::Domain {
+            flag,
+            text: text.to_owned(),
+        })
+    }
+}
+
+/// One part of a DNS name.
+fn is_label(text: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    (1..=63).contains(&text.len()) && text.chars().all(plain)
 }
 
 /// The JSON of the flag, as Linkerd's chart writes it.

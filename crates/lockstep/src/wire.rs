@@ -17,12 +17,12 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     ServeConfig, Source, Tuning,
     config::Endpoints,
-    consensus::Consensus,
     listen::{ListenError, Listeners},
     logging,
     metrics::ReplicaMetrics,
     operator::ReplicaOperator,
     options::ServeOptions,
+    own_threads::OwnThreads,
     proxy_port, shutdown,
     tasks::Tasks,
 };
@@ -47,8 +47,8 @@ pub struct Running {
     endpoints: Endpoints,
     stop: CancellationToken,
     tasks: Tasks,
-    // Dropped last: the tasks above run on it.
-    _consensus: Consensus,
+    // Dropped last: tasks above run on them.
+    _threads: [OwnThreads; 2],
 }
 
 /// `lockstep serve`: one replica until a signal or a failure ends it.
@@ -59,7 +59,8 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<()> {
     let listeners = Listeners::bind(&config.endpoints)?;
     let running = start(config, listeners, source).await?;
     let replica = running.replica().id();
-    tracing::info!(%replica, endpoints = ?running.endpoints(), "replica started");
+    let Endpoints { peer, proxy, admin } = running.endpoints();
+    tracing::info!(%replica, %proxy, %peer, %admin, "replica started");
     running.run_until(shutdown::requested()).await
 }
 
@@ -76,7 +77,8 @@ pub async fn start(
     let endpoints = listeners.endpoints()?;
     let settings = Arc::new(config.settings.clone());
     let cluster = config.cluster.clone();
-    let consensus = Consensus::start()?;
+    let consensus = OwnThreads::for_consensus()?;
+    let ingesting = OwnThreads::for_ingest()?;
     let peer = listeners.peer.into_std()?;
     let (replica, replica_tasks) = consensus.run(start_replica(config, peer)).await??;
     let metrics = ReplicaMetrics::new(&replica, &source);
@@ -94,7 +96,7 @@ pub async fn start(
         metrics: metrics.ingest.clone(),
     };
     tasks.spawn_on(
-        consensus.handle(),
+        ingesting.handle(),
         "the ingest",
         ingest_while_leading(ingest, &replica, stop.clone()),
     );
@@ -127,7 +129,7 @@ pub async fn start(
         endpoints,
         stop,
         tasks,
-        _consensus: consensus,
+        _threads: [consensus, ingesting],
     })
 }
 

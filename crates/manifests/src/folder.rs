@@ -9,6 +9,7 @@ use std::{
 use crate::{
     Problem,
     parse::{Format, Parsed, parse},
+    problem::FOLDER,
 };
 
 /// What was found in a folder: the text of each manifest, or why it could not be read.
@@ -65,7 +66,7 @@ impl Folder {
     /// What is wrong, by file.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let unreadable = self.unreadable.iter().map(|reason| Problem {
-            file: ".".to_owned(),
+            file: FOLDER.to_owned(),
             line: None,
             reason: reason.clone(),
         });

@@ -92,7 +92,9 @@ impl Parsed {
     }
 
     fn object(&mut self, line: u64, kind: FactKind, mut value: Value) {
-        set_default_namespace(&mut value);
+        if kind != FactKind::Node {
+            set_default_namespace(&mut value);
+        }
         let named = named(kind, &value);
         match from_value(kind, value) {
             Ok(converted) => self.keep(line, converted),
@@ -122,7 +124,6 @@ impl Parsed {
     }
 }
 
-/// Harmless for kinds without a namespace: theirs is not read.
 fn set_default_namespace(object: &mut Value) {
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         let namespace = metadata.get("namespace").and_then(Value::as_str);

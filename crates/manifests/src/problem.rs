@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The place of a problem of the folder itself.
+pub(crate) const FOLDER: &str = ".";
+
 /// One thing that is wrong in one file. Prints as `web.yaml:12: reason`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
@@ -18,6 +21,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             Some(line) => write!(f, "{}:{line}: {}", self.file, self.reason),
+            None if self.file == FOLDER => f.write_str(&self.reason),
             None => write!(f, "{}: {}", self.file, self.reason),
         }
     }

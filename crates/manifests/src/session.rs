@@ -17,15 +17,19 @@ const SETTLED_AFTER: Duration = Duration::from_millis(20);
 /// How long it may be touched without end before it is read all the same.
 const SETTLED_MAX: Duration = Duration::from_millis(500);
 
+/// How often we look whether the folder was replaced, or without watches whether it changed.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
 const _: () = assert!(SETTLED_AFTER.as_millis() < SETTLED_MAX.as_millis());
 
 /// One run of following a folder; dropping it ends it.
 #[derive(Debug)]
 pub struct ManifestSession {
     source: ManifestSource,
-    /// `None` if the system gives no watches: then edits are not seen.
+    /// `None` if the system gives no watches: then edits are seen at the next look.
     stir: Option<Stir>,
     phase: Phase,
+    look_at: Instant,
     /// What was told.
     told: BTreeMap<FactKey, Fact>,
     /// What was logged.
@@ -53,20 +57,32 @@ impl Phase {
 impl ManifestSession {
     /// Watches before anything is read, so that no edit falls between the two.
     pub(crate) fn new(source: ManifestSource) -> Self {
-        let stir = match Stir::watch(source.path()) {
-            Ok(stir) => Some(stir),
-            Err(error) => {
-                let folder = source.describe();
-                tracing::warn!(folder, %error, "edits of manifests are not followed");
-                None
-            }
-        };
+        let stir = watch(&source);
+        if stir.is_none() {
+            let (folder, interval) = (source.describe(), LOOK_INTERVAL);
+            tracing::warn!(folder, ?interval, "edits of manifests are noticed late");
+        }
         Self {
             source,
             stir,
             phase: Phase::Begun,
+            look_at: Instant::now() + LOOK_INTERVAL,
             told: BTreeMap::new(),
             problems: Vec::new(),
+        }
+    }
+
+    /// Makes up for what no watch tells: a folder that was removed and made again.
+    fn look(&mut self) {
+        self.look_at = Instant::now() + LOOK_INTERVAL;
+        let path = self.source.path();
+        let is_watched = self
+            .stir
+            .as_ref()
+            .is_some_and(|stir| !stir.is_replaced(path));
+        if !is_watched {
+            self.stir = watch(&self.source);
+            self.phase = Phase::touched(self.look_at);
         }
     }
 
@@ -100,6 +116,16 @@ impl ManifestSession {
     }
 }
 
+fn watch(source: &ManifestSource) -> Option<Stir> {
+    match Stir::watch(source.path()) {
+        Ok(stir) => Some(stir),
+        Err(error) => {
+            tracing::debug!(folder = source.describe(), %error, "no watch of manifests");
+            None
+        }
+    }
+}
+
 /// Waits until the folder is touched.
 async fn touched(stir: &mut Option<Stir>) {
     match stir {
@@ -116,8 +142,10 @@ impl FactSession for ManifestSession {
             let events = match self.phase {
                 Phase::Begun => self.begin(),
                 Phase::Settled => {
-                    touched(&mut self.stir).await;
-                    self.phase = Phase::touched(Instant::now() + SETTLED_MAX);
+                    match timeout_at(self.look_at, touched(&mut self.stir)).await {
+                        Ok(()) => self.phase = Phase::touched(Instant::now() + SETTLED_MAX),
+                        Err(_) => self.look(),
+                    }
                     Vec::new()
                 }
                 Phase::Touched { quiet, latest } => {

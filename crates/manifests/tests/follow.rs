@@ -232,7 +232,7 @@ async fn a_folder_that_disappears_leaves_everything_in_force() {
     assert_eq!(listed(&mut session).await.len(), 1);
     assert_eq!(
         problems(&source),
-        [".: the folder cannot be read: No such file or directory (os error 2)"],
+        ["the folder cannot be read: No such file or directory (os error 2)"],
     );
     let error = source.list().await.unwrap_err();
     assert_eq!(
@@ -261,4 +261,26 @@ async fn the_shop_has_no_problems() {
         count(FactKind::Service)
     );
     assert!(count(FactKind::Pod) >= count(FactKind::Service));
+}
+
+#[tokio::test]
+async fn a_folder_that_is_removed_and_made_again_is_followed_on() {
+    let folder = folder(&[("a.yaml", &node("a", "north"))]);
+    let (source, mut session) = following(&folder).await;
+    fs::remove_dir_all(folder.path()).unwrap();
+    while problems(&source).is_empty() {
+        // Nothing can be told while the folder is away; the problem is what we wait for.
+        let waited = tokio::time::timeout(Duration::from_millis(50), session.next()).await;
+        drop(waited);
+    }
+    assert_eq!(
+        problems(&source),
+        ["the folder cannot be read: No such file or directory (os error 2)"]
+    );
+    fs::create_dir(folder.path()).unwrap();
+    save(&folder, "a.yaml", &node("a", "south"));
+    change(&mut session, "nodes a in south").await;
+    save(&folder, "a.yaml", &node("a", "west"));
+    change(&mut session, "nodes a in west").await;
+    assert_eq!(problems(&source), Vec::<String>::new());
 }

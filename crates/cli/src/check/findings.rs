@@ -18,6 +18,8 @@ pub(super) struct Findings {
     pub(super) answers: Vec<Mismatch>,
     /// What could not be found out.
     pub(super) unknown: Vec<String>,
+    /// What the source itself has wrong; no difference.
+    pub(super) problems: Vec<String>,
     /// Services and endpoints of the fresh list, if there was one.
     pub(super) compared: Option<(usize, usize)>,
 }
@@ -40,6 +42,7 @@ pub(super) struct Document<'a> {
     source: &'a [String],
     answers: &'a [Mismatch],
     unknown: &'a [String],
+    problems: &'a [String],
     services: Option<usize>,
     endpoints: Option<usize>,
 }
@@ -106,6 +109,7 @@ impl Findings {
             source: &self.source,
             answers: &self.answers,
             unknown: &self.unknown,
+            problems: &self.problems,
             services: self.compared.map(|(services, _)| services),
             endpoints: self.compared.map(|(_, endpoints)| endpoints),
         }

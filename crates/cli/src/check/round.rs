@@ -1,14 +1,15 @@
 //! One round of the check.
 
 use lockstep_proto::admin::v1::Role;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::CheckArgs;
 use super::agreement::{Past, compare};
 use super::findings::{Findings, Replica};
 use super::source::{Attempt, Comparer, Door};
-use crate::admin::{Admin, Asked, ask_all};
+use crate::address::once_each;
+use crate::admin::{Admin, Asked};
 use crate::ask::in_time;
 use crate::screen::Screen;
 use crate::{Address, VerbError};
@@ -20,7 +21,7 @@ const ATTEMPTS_MAX: usize = 3;
 const PAUSE: Duration = Duration::from_millis(300);
 
 pub(super) async fn run(args: &CheckArgs, screen: &mut Screen<'_>) -> Result<Findings, VerbError> {
-    let asked = ask_all(&args.admins.admin, args.admins.timeout).await;
+    let asked = args.admins.ask().await;
     let mut findings = Findings {
         replicas: asked.iter().map(Replica::from).collect(),
         ..Findings::default()
@@ -30,6 +31,7 @@ pub(super) async fn run(args: &CheckArgs, screen: &mut Screen<'_>) -> Result<Fin
             .unknown
             .extend(asked.report.as_ref().err().map(ToString::to_string));
     }
+    findings.problems = problems(&asked);
     compare_pasts(&asked, args.admins.timeout, &mut findings).await;
     let comparer = Comparer {
         admins: leader_first(&asked),
@@ -38,6 +40,15 @@ pub(super) async fn run(args: &CheckArgs, screen: &mut Screen<'_>) -> Result<Fin
     };
     compare_with_source(&comparer, &mut findings, screen).await?;
     Ok(findings)
+}
+
+/// What is wrong in the source itself: of such an object the last good version is in force, and
+/// counts as what the source holds.
+fn problems(asked: &[Asked]) -> Vec<String> {
+    let reports = asked.iter().filter_map(|asked| asked.report.as_ref().ok());
+    let sources = reports.filter_map(|report| report.status.source.as_ref());
+    let problems: BTreeSet<&String> = sources.flat_map(|source| &source.problems).collect();
+    problems.into_iter().cloned().collect()
 }
 
 /// What replicas say about the present and the past must be true together.
@@ -84,11 +95,11 @@ fn leader_first(asked: &[Asked]) -> Vec<Address> {
 /// Where to ask as a proxy: as given, else as each replica reports.
 fn doors(args: &CheckArgs, asked: &[Asked], findings: &mut Findings) -> Vec<Door> {
     if !args.address.is_empty() {
-        let given = args.address.iter();
+        let given = once_each(&args.address).into_iter();
         return given
             .map(|address| Door {
                 name: address.to_string(),
-                address: address.clone(),
+                address,
             })
             .collect();
     }

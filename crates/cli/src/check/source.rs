@@ -121,9 +121,10 @@ impl Comparer {
         Ok(Ok(attempt))
     }
 
-    /// Asks one replica after the other: only the leader audits.
+    /// Asks one replica after the other: only the leader audits. That the others do not is no
+    /// reason if the leader gave one.
     async fn audit(&self) -> Result<(AuditReply, Expected), Vec<String>> {
-        let mut reasons = Vec::new();
+        let (mut reasons, mut followers) = (Vec::new(), Vec::new());
         for address in &self.admins {
             let audit = async { Admin::connect(address).await?.audit().await };
             match in_time(address, AUDIT_TIMEOUT, audit).await {
@@ -131,10 +132,15 @@ impl Comparer {
                     Ok(expected) => return Ok((audit, expected)),
                     Err(error) => reasons.push(error.to_string()),
                 },
-                Err(error) => reasons.push(format!("no audit: {error}")),
+                Err(error) if is_follower(&error) => followers.push(no_audit(&error)),
+                Err(error) => reasons.push(no_audit(&error)),
             }
         }
-        Err(reasons)
+        Err(if reasons.is_empty() {
+            followers
+        } else {
+            reasons
+        })
     }
 
     async fn ask_services(
@@ -217,6 +223,21 @@ impl Comparer {
         };
         mismatch((&door.name, authority), expected, answer).map_or(Verdict::Equal, Verdict::Differs)
     }
+}
+
+fn no_audit(error: &AskError) -> String {
+    format!("no audit: {error}")
+}
+
+/// Whether a replica only says that another one leads.
+fn is_follower(error: &AskError) -> bool {
+    matches!(
+        error,
+        AskError::Refused {
+            code: Code::FailedPrecondition,
+            ..
+        }
+    )
 }
 
 impl Attempt {

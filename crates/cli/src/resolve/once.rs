@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::ResolveArgs;
 use super::heading::{heading, painted_count};
-use crate::endpoint::{Endpoint, EndpointFields};
+use crate::endpoint::{Endpoint, EndpointFields, joined, shared_labels};
 use crate::labels::LabelFields;
 use crate::proxy::{FirstAnswer, ask_once};
 use crate::screen::{Format, Screen};
@@ -73,28 +73,29 @@ fn table(answer: &Answer) -> String {
     let Answer::Present(set) = answer else {
         return String::new();
     };
-    let Some(any) = set.values().next() else {
+    if set.is_empty() {
         return String::new();
-    };
+    }
     let head = ["ADDRESS", "WEIGHT", "ZONE", "IDENTITY", "HINT", "LABELS"];
     let mut rows = vec![head.map(|text| Cell::styled(HEAD, text)).into()];
-    rows.extend(set.values().map(|endpoint| row(endpoint, PLAIN)));
-    let of_set = any.set_labels();
-    let above = match of_set.is_empty() {
+    let shared = shared_labels(set);
+    let row = |endpoint: &Endpoint| row(endpoint, PLAIN, endpoint.labels_beyond(&shared));
+    rows.extend(set.values().map(row));
+    let above = match shared.is_empty() {
         true => String::new(),
-        false => paint(DIM, &format!("all: {of_set}")) + "\n",
+        false => paint(DIM, &format!("all: {}", joined(shared.iter()))) + "\n",
     };
     above + &layout(&rows)
 }
 
-/// One endpoint's columns.
-pub(super) fn row(endpoint: &Endpoint, style: Style) -> Vec<Cell> {
+/// One endpoint's columns, the last of them its labels.
+pub(super) fn row(endpoint: &Endpoint, style: Style, labels: String) -> Vec<Cell> {
     vec![
         Cell::styled(style, endpoint.address.to_string()),
         Cell::new(endpoint.weight().to_string()),
         Cell::new(endpoint.zone().unwrap_or_default()),
         Cell::new(endpoint.identity().unwrap_or_default()),
         Cell::new(endpoint.hint()),
-        Cell::new(endpoint.own_labels()),
+        Cell::new(labels),
     ]
 }

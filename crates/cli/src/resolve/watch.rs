@@ -1,6 +1,6 @@
 //! Every update as it comes, folded as a proxy folds it.
 
-use linkerd2_proxy_api::destination::Update;
+use linkerd2_proxy_api::destination::{Update, update};
 use serde::Serialize;
 
 use super::ResolveArgs;
@@ -12,7 +12,7 @@ use crate::labels::{LabelFields, Labels};
 use crate::proxy::{Opened, Proxy};
 use crate::screen::{Format, Screen};
 use crate::table::{BAD, Cell, DIM, DOUBTFUL, GOOD, layout, paint};
-use crate::told::{Change, Effect, Told};
+use crate::told::{Answer, Change, Effect, Told};
 use crate::{Address, Exit, VerbError, interrupted};
 
 /// One update as a JSON object.
@@ -43,9 +43,11 @@ async fn follow(args: &ResolveArgs, screen: &mut Screen<'_>) -> Result<Exit, Ver
     let mut next = Some(first);
     let mut heading_is_due = true;
     while let Some((labels, update)) = next {
+        let said = Said::of(&update);
         let effect = told.hear(update.update);
         let heard = Heard {
             labels: &labels,
+            said,
             told: &told,
             effect: &effect,
         };
@@ -92,9 +94,28 @@ async fn next_or_end(
     Ok(None)
 }
 
+/// What a message says about the service itself.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Said {
+    /// Nothing: endpoints are gone, and the service may be, too.
+    Gone,
+    /// That it exists, or that it does not.
+    Existence,
+}
+
+impl Said {
+    fn of(update: &Update) -> Self {
+        match update.update {
+            Some(update::Update::Remove(_)) => Self::Gone,
+            Some(update::Update::Add(_) | update::Update::NoEndpoints(_)) | None => Self::Existence,
+        }
+    }
+}
+
 /// One message, and what it did to what is known.
 struct Heard<'a> {
     labels: &'a Labels,
+    said: Said,
     told: &'a Told,
     effect: &'a Effect,
 }
@@ -115,8 +136,18 @@ impl Heard<'_> {
         let rows: Vec<_> = changes.iter().map(change_row).collect();
         let changes = layout(&rows);
         let lines = changes.lines().map(|line| format!("{place}{line}\n"));
-        let count = self.told.answer().map(painted_count).unwrap_or_default();
+        let count = self.count();
         lines.collect::<String>() + &format!("{}{count}\n", paint(DIM, &place))
+    }
+
+    fn count(&self) -> String {
+        match (self.told.answer(), self.said) {
+            (Some(Answer::Present(set)), Said::Gone) if set.is_empty() => {
+                paint(DOUBTFUL, "no endpoints")
+            }
+            (Some(answer), Said::Gone | Said::Existence) => painted_count(answer),
+            (None, Said::Gone | Said::Existence) => String::new(),
+        }
     }
 
     fn line<'a>(&self, authority: &'a str) -> Line<'a> {
@@ -124,7 +155,7 @@ impl Heard<'_> {
         let mut line = Line {
             authority,
             labels: self.labels.fields(),
-            exists: answer.map(|answer| *answer != crate::told::Answer::Absent),
+            exists: answer.map(|answer| *answer != Answer::Absent),
             count: answer.map_or(0, |answer| answer.addresses().len()),
             added: Vec::new(),
             changed: Vec::new(),
@@ -159,7 +190,9 @@ fn change_row(change: &Change) -> Vec<Cell> {
     };
     let mut cells = vec![Cell::styled(style, sign)];
     match change {
-        Change::Added(endpoint) | Change::Changed(endpoint) => cells.extend(row(endpoint, style)),
+        Change::Added(endpoint) | Change::Changed(endpoint) => {
+            cells.extend(row(endpoint, style, endpoint.own_labels()));
+        }
         Change::Removed(address) => cells.push(Cell::styled(style, address.to_string())),
     }
     cells

@@ -169,6 +169,10 @@ fn source(status: &StatusReply) -> Cell {
     }
     let watches = source.kinds.iter().map(|kind| match kind.cursor.as_str() {
         "" => format!("{} {}, not synced", kind.facts, kind.resource),
+        // A folder has no versions; its cursor is a word that tells nothing.
+        cursor if cursor.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            format!("{} {}", kind.facts, kind.resource)
+        }
         cursor => format!("{} {} at {cursor}", kind.facts, kind.resource),
     });
     let lines = std::iter::once(source.description.clone()).chain(watches);

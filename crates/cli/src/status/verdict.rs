@@ -87,11 +87,13 @@ fn foreigners(reports: &[(String, &Report)]) -> Vec<String> {
 }
 
 fn leadership(reports: &[(String, &Report)], all_answer: bool) -> Option<(Exit, String)> {
-    let leaders: Vec<&str> = reports
+    // A replica that was asked at two addresses is one.
+    let leaders: BTreeSet<(&str, &str)> = reports
         .iter()
         .filter(|(_, report)| report.status.role() == Role::Leader)
-        .map(|(name, _)| name.as_str())
+        .map(|(name, report)| (name.as_str(), report.status.replica.as_str()))
         .collect();
+    let leaders: Vec<&str> = leaders.into_iter().map(|(name, _)| name).collect();
     match leaders.as_slice() {
         [_] => None,
         [] if all_answer => Some((Exit::No, "no replica leads".to_owned())),
@@ -201,6 +203,15 @@ mod tests {
             Exit::No,
             &["several replicas lead: replica-1, replica-2"],
         );
+    }
+
+    #[test]
+    fn a_leader_that_was_asked_twice_is_one_leader() {
+        let twice = [
+            replica(1, Role::Leader, 4, 9),
+            replica(1, Role::Leader, 4, 9),
+        ];
+        assert_judged(&twice, Exit::Yes, &[]);
     }
 
     #[test]

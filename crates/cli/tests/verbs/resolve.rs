@@ -102,6 +102,27 @@ fn a_short_life() -> Destination {
 }
 
 #[tokio::test]
+async fn a_watch_does_not_say_that_a_service_exists_when_only_endpoints_left() {
+    let call = vec![
+        Step::say(12, &set(&["10.0.0.1:80"])),
+        Step::say(13, &removed(&["10.0.0.1:80"])),
+        Step::say(14, &no_endpoints(true)),
+        Step::End(Status::ok("")),
+    ];
+    let replica = start_proxy_port(Destination::labelled(1, 12).with(WEB, &[call])).await;
+    let printed = lockstep(&["resolve", WEB, "--watch", "--address", &replica.address]).await;
+    assert_eq!(
+        printed.lines()[2..],
+        [
+            "r12  1 endpoint",
+            "r13  -  10.0.0.1:80",
+            "r13  no endpoints",
+            "r14  no endpoints (the service exists)",
+        ]
+    );
+}
+
+#[tokio::test]
 async fn a_watch_prints_what_changes_and_how_it_ends() {
     let replica = start_proxy_port(a_short_life()).await;
     let printed = lockstep(&["resolve", WEB, "--watch", "--address", &replica.address]).await;

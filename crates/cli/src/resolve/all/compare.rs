@@ -60,11 +60,18 @@ pub(super) fn compare(replies: &[Reply]) -> Comparison {
 }
 
 fn conclude(given: &[Given<'_>], comparison: &mut Comparison) {
-    if !given.is_empty() && given.iter().all(|given| given.said.is_err()) {
-        for Given { name, said, .. } in given {
-            let refusal = said.as_ref().err().cloned().unwrap_or_default();
-            comparison.record(Exit::No, format!("{name} refuses: {refusal}"));
+    let refusals: Vec<&String> = given
+        .iter()
+        .filter_map(|given| given.said.as_ref().err())
+        .collect();
+    match refusals.split_first() {
+        Some((refusal, others)) if refusals.len() == given.len() => {
+            if others.iter().all(|other| other == refusal) {
+                let counted = counted(given, "refusal");
+                comparison.record(Exit::No, format!("{counted}: {refusal}"));
+            }
         }
+        Some(_) | None => {}
     }
     if comparison.exit == Exit::Yes {
         comparison.findings.push(all_equal(given));
@@ -141,6 +148,15 @@ fn place_text(place: Option<(HistoryId, Revision)>) -> String {
 }
 
 fn all_equal(given: &[Given<'_>]) -> String {
+    let counted = counted(given, "answer");
+    match given.len() {
+        1 => counted,
+        _ => format!("{counted}: equal"),
+    }
+}
+
+/// `3 answers at r4`.
+fn counted(given: &[Given<'_>], noun: &str) -> String {
     let revisions = given.iter().filter_map(|given| given.labels.revision);
     let (oldest, newest) = (revisions.clone().min(), revisions.max());
     let at = match oldest.zip(newest) {
@@ -149,8 +165,8 @@ fn all_equal(given: &[Given<'_>]) -> String {
         Some((oldest, newest)) => format!(" at {oldest} to {newest}"),
     };
     match given.len() {
-        1 => format!("1 answer{at}"),
-        many => format!("{many} answers{at}: equal"),
+        1 => format!("1 {noun}{at}"),
+        many => format!("{many} {noun}s{at}"),
     }
 }
 
@@ -337,13 +353,21 @@ mod tests {
     }
 
     #[test]
-    fn when_all_refuse_each_is_named() {
-        let refusal = || "replica-3 refuses: NotFound: why".to_owned();
-        let expected = Comparison {
-            exit: Exit::No,
-            findings: vec![refusal(), refusal()],
-        };
+    fn when_all_refuse_alike_that_is_one_sentence() {
         let both = [refused(4, Code::NotFound), refused(3, Code::NotFound)];
-        assert_eq!(compare(&both), expected);
+        assert_finds(&both, Exit::No, "2 refusals at r3 to r4: NotFound: why");
+    }
+
+    #[test]
+    fn when_all_refuse_in_other_words_the_difference_is_named() {
+        let both = [
+            refused(4, Code::NotFound),
+            refused(4, Code::InvalidArgument),
+        ];
+        assert_finds(
+            &both,
+            Exit::No,
+            "replica-3 and replica-3 answer differently at r4: NotFound: why; InvalidArgument: why",
+        );
     }
 }

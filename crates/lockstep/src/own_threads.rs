@@ -1,29 +1,36 @@
-//! The threads that consensus and the ingest have for themselves.
+//! Threads that one part of a replica has for itself.
 //!
-//! An update wakes every open stream at once. On shared threads the entries and
-//! acknowledgements of the next update would stand in line behind them, and a
-//! crowd of clients could delay a heartbeat until it costs an election. With
-//! threads of its own, consensus competes for a core as one thread among few.
+//! An update wakes every open stream at once, and a first list parses and joins
+//! a whole cluster in one go. On shared threads a heartbeat would stand in line
+//! behind them until it costs an election. With threads of its own, consensus
+//! competes for a core as one thread among few.
 
 use std::io;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// One thread keeps up with far more than one leader can commit.
-const THREADS: usize = 1;
-
 /// A runtime that may be dropped anywhere.
 #[derive(Debug)]
-pub(crate) struct Consensus {
+pub(crate) struct OwnThreads {
     handle: Handle,
     runtime: Option<Runtime>,
 }
 
-impl Consensus {
-    /// Starts the threads.
-    pub(crate) fn start() -> io::Result<Self> {
+impl OwnThreads {
+    /// For Raft, its peers and its disk. Two: while one applies a large batch,
+    /// the other one answers.
+    pub(crate) fn for_consensus() -> io::Result<Self> {
+        Self::start("consensus", 2)
+    }
+
+    /// For the source, the catalogue, and the encoding of batches.
+    pub(crate) fn for_ingest() -> io::Result<Self> {
+        Self::start("ingest", 1)
+    }
+
+    fn start(name: &str, threads: usize) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("consensus")
+            .worker_threads(threads)
+            .thread_name(name)
             .enable_all()
             .build()?;
         Ok(Self {
@@ -46,7 +53,7 @@ impl Consensus {
     }
 }
 
-impl Drop for Consensus {
+impl Drop for OwnThreads {
     /// Does not wait: a runtime must not be dropped in another's thread otherwise.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
