@@ -88,17 +88,21 @@ impl<S: FactSource, P: Propose> Ingest<S, P> {
         let _following = self.metrics.follow();
         tracing::info!(%term, revision = %state.position().revision, "following the source");
         let mut checkpoints = checkpoints();
+        // What this leader wants otherwise than the one before, its settings
+        // for one, does not wait for a source that may be silent for long.
+        let mut commands = catalog.reconcile(&state);
+        // Kept for the session, it would hold in memory all that is replaced since.
+        drop(state);
         loop {
-            let commands = self
+            if !commands.is_empty() {
+                match self.propose(term, commands).await {
+                    Ok(()) => backoff.worked(),
+                    Err(error) => return error,
+                }
+            }
+            commands = self
                 .next_commands(&mut catalog, &mut session, &mut checkpoints)
                 .await;
-            if commands.is_empty() {
-                continue;
-            }
-            match self.propose(term, commands).await {
-                Ok(()) => backoff.worked(),
-                Err(error) => return error,
-            }
         }
     }
 

@@ -67,6 +67,12 @@ impl Metrics {
         );
     }
 
+    /// Whether a session follows the source now.
+    #[must_use]
+    pub fn is_following(&self) -> bool {
+        self.following.get() == 1
+    }
+
     pub(crate) fn told(&self, events: usize) {
         self.events
             .inc_by(u64::try_from(events).unwrap_or(u64::MAX));

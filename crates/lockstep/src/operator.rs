@@ -122,7 +122,7 @@ impl Operator for ReplicaOperator {
             log: Some(log_pointers(&raft)),
             freshness: Some(freshness_status(&freshness)),
             streams: Some(self.metrics.streams()),
-            source: Some(self.source_status(raft.role.leading().is_some())),
+            source: Some(self.source_status(self.metrics.ingest.is_following())),
             members: members(&raft),
             resources: Some(self.resources(&raft)),
             warnings: self.warnings(&freshness),

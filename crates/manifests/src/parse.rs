@@ -13,6 +13,12 @@ use document::{Document, json_documents, yaml_documents};
 /// The namespace of an object that names none, as for `kubectl apply`.
 const DEFAULT_NAMESPACE: &str = "default";
 
+/// As an API server refuses it: what is larger would not fit into an entry of the log.
+const OBJECT_BYTES_MAX: usize = 3 * 512 * 1024;
+
+// Reduced to a fact an object only becomes smaller.
+const _: () = assert!(OBJECT_BYTES_MAX < lockstep_model::ENTRY_BYTES_MAX);
+
 /// How a file is written, by the end of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -96,6 +102,14 @@ impl Parsed {
             set_default_namespace(&mut value);
         }
         let named = named(kind, &value);
+        let bytes = value.to_string().len();
+        if bytes > OBJECT_BYTES_MAX {
+            self.undecodable.extend(named);
+            let reason = format!(
+                "an object of {bytes} bytes; an API server stores at most {OBJECT_BYTES_MAX}"
+            );
+            return self.complain(line, reason);
+        }
         match from_value(kind, value) {
             Ok(converted) => self.keep(line, converted),
             Err(unusable) => {

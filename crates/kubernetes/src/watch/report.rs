@@ -19,6 +19,28 @@ pub(super) struct Report {
     kind: FactKind,
     metrics: Metrics,
     named: BTreeSet<String>,
+    refusals: Repeats,
+}
+
+/// How often the same refusal came in a row. Told the first time, the second,
+/// the fourth and so on: an API server that is away for a night fills no disk.
+#[derive(Debug, Default)]
+struct Repeats {
+    last: String,
+    times: u64,
+}
+
+impl Repeats {
+    fn worth_telling(&mut self, request: &str, reason: &str) -> Option<u64> {
+        let text = format!("{request}: {reason}");
+        self.times = if text == self.last {
+            self.times.saturating_add(1)
+        } else {
+            1
+        };
+        self.last = text;
+        self.times.is_power_of_two().then_some(self.times)
+    }
 }
 
 impl Restart {
@@ -41,6 +63,7 @@ impl Report {
             kind,
             metrics,
             named: BTreeSet::new(),
+            refusals: Repeats::default(),
         }
     }
 
@@ -52,8 +75,9 @@ impl Report {
         self.metrics.watch_asked(self.kind);
     }
 
-    pub(super) fn event_received(&self) {
+    pub(super) fn event_received(&mut self) {
         self.metrics.event_received(self.kind);
+        self.refusals = Repeats::default();
     }
 
     pub(super) fn restarted(&self, restart: Restart) {
@@ -61,9 +85,11 @@ impl Report {
         tracing::debug!(kind = %self.kind, reason = restart.label(), "begins again");
     }
 
-    pub(super) fn failed(&self, request: &'static str, failure: &Failure) {
-        let kind = self.kind;
-        tracing::warn!(%kind, request, reason = failure.reason, "api server refused");
+    pub(super) fn failed(&mut self, request: &'static str, failure: &Failure) {
+        let (kind, reason) = (self.kind, &failure.reason);
+        if let Some(times) = self.refusals.worth_telling(request, reason) {
+            tracing::warn!(%kind, request, reason, times, "api server refused");
+        }
     }
 
     pub(super) fn ended(&self, end: End, open_for: Duration, reason: &str) {
@@ -98,5 +124,21 @@ impl Report {
             self.named.clear();
         }
         self.named.insert(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_that_repeats_is_told_ever_more_rarely() {
+        let mut repeats = Repeats::default();
+        let told: Vec<u64> = (0..100)
+            .filter_map(|_| repeats.worth_telling("watch", "away"))
+            .collect();
+        assert_eq!(told, [1, 2, 4, 8, 16, 32, 64]);
+        assert_eq!(repeats.worth_telling("watch", "forbidden"), Some(1));
+        assert_eq!(repeats.worth_telling("list", "forbidden"), Some(1));
     }
 }

@@ -223,3 +223,22 @@ fn text_that_is_no_json_is_refused_with_its_line() {
         assert_eq!(fault(Format::Json, text), expected, "{text}");
     }
 }
+
+#[test]
+fn an_object_that_no_api_server_would_store_is_named_with_its_size() {
+    let annotation = "x".repeat(OBJECT_BYTES_MAX);
+    let object = serde_json::json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": { "name": "web", "namespace": "shop", "annotations": { "note": annotation } },
+    });
+    let bytes = object.to_string().len();
+    let parsed = parse(Format::Json, &object.to_string()).unwrap();
+    assert_eq!(names(&parsed), Vec::<String>::new());
+    assert_eq!(
+        complaints(&parsed),
+        [format!(
+            "1: an object of {bytes} bytes; an API server stores at most 1572864"
+        )]
+    );
+}
