@@ -3,6 +3,10 @@
 //! The replica that is named first in the configuration greets all others.
 //! When every one has answered, and none was ever a member of a group, it
 //! makes the group of the ids that it was told. All others wait for it.
+//!
+//! A replica that has lost its folder, the first one too, hears that others
+//! belong to a group and waits until its leader takes it in: see
+//! [`crate::rejoin`].
 
 use lockstep_position::ReplicaId;
 use lockstep_proto::peer::v1 as wire;
@@ -75,7 +79,8 @@ async fn greet_all(peers: &Peers, configured: &[PeerAddress]) -> Round {
     )
 }
 
-async fn greet(
+/// Asks one peer who it is; an error says why there is no answer.
+pub(crate) async fn greet(
     peers: &Peers,
     peer: &PeerAddress,
 ) -> (PeerAddress, Result<wire::HelloResponse, String>) {
@@ -149,6 +154,7 @@ mod tests {
             name: name.to_owned(),
             initialized: false,
             history: bytes::Bytes::new(),
+            learner: true,
         }
     }
 

@@ -25,6 +25,8 @@ mod machine_store;
 mod node;
 mod peer;
 mod read;
+mod rejoin;
+mod rejoin_task;
 mod role;
 mod role_watch;
 mod start;

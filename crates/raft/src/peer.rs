@@ -9,5 +9,5 @@ mod snapshot_stream;
 
 pub(crate) use client::Network;
 pub(crate) use connection::{Lane, Peers};
-pub(crate) use route::Address;
+pub(crate) use route::{Address, history_from_wire};
 pub(crate) use server::{PeerServer, serve};

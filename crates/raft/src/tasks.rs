@@ -13,7 +13,7 @@ use crate::error::Fatal;
 use crate::library::Raft;
 use crate::peer::{PeerServer, Peers, serve};
 use crate::read::Asker;
-use crate::{PeerAddress, Role, bootstrap, role_watch};
+use crate::{PeerAddress, Role, bootstrap, rejoin_task, role_watch};
 
 /// How long open calls of peers may take to end.
 const SERVER_STOP_TIMEOUT: Duration = Duration::from_secs(1);
@@ -65,7 +65,13 @@ async fn supervise(owned: Owned, server: PeerServer, listener: TcpListener) -> R
         server_stop.clone().cancelled_owned(),
     ));
     let mut others = JoinSet::new();
-    others.spawn(bootstrap::run(raft.clone(), owned.peers, owned.configured));
+    let (peers, configured) = (owned.peers, owned.configured);
+    others.spawn(bootstrap::run(
+        raft.clone(),
+        peers.clone(),
+        configured.clone(),
+    ));
+    others.spawn(rejoin_task::run(raft.clone(), peers, configured));
     others.spawn(role_watch::run(raft.clone(), owned.role.clone()));
     others.spawn(owned.asker.run());
 

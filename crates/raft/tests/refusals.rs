@@ -18,7 +18,7 @@ use std::time::Duration;
 use tonic::Code;
 
 const ADVICE: &str = "move the folder away and start again: the replica then comes back empty and \
-                      rejoins as a new learner";
+                      rejoins under a new id, as long as a majority of the group is up without it";
 
 async fn stopped(size: usize) -> Group {
     Group::prepare(size, Compaction::default(), Limits::default()).await

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What an operator can do about a folder that is refused.
-const MOVE_AWAY: &str = "move the folder away and start again: the replica then comes back empty and rejoins as a new learner";
+const MOVE_AWAY: &str = "move the folder away and start again: the replica then comes back empty and rejoins under a new id, as long as a majority of the group is up without it";
 
 /// Why the data folder could not be opened, read or written.
 ///

@@ -127,7 +127,8 @@ mod tests {
     #[test]
     fn nonsense_is_refused_with_its_reason() {
         let advice = "; move the folder away and start again: the replica then comes back empty \
-                      and rejoins as a new learner";
+                      and rejoins under a new id, as long as a majority of the group is up \
+                      without it";
         let cases = [
             (
                 String::new(),
@@ -154,7 +155,7 @@ mod tests {
             error_of(&sealed(r#"{"format":2,"what":"ever"}"#)),
             "identity has format 2, this version reads up to format 1; use the newer version, or \
              move the folder away and start again: the replica then comes back empty and rejoins \
-             as a new learner"
+             under a new id, as long as a majority of the group is up without it"
         );
     }
 }

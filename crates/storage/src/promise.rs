@@ -252,7 +252,8 @@ mod tests {
             error,
             format!(
                 "{} is damaged: neither of its slots is valid; move the folder away and start \
-                 again: the replica then comes back empty and rejoins as a new learner",
+                 again: the replica then comes back empty and rejoins under a new id, as long \
+                 as a majority of the group is up without it",
                 path.display()
             )
         );

@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 const ADVICE: &str = "move the folder away and start again: the replica then comes back empty and \
-                      rejoins as a new learner";
+                      rejoins under a new id, as long as a majority of the group is up without it";
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

@@ -113,6 +113,10 @@ pub struct HelloResponse {
     /// Its history, 16 bytes big endian; empty before it is known.
     #[prost(bytes = "bytes", tag = "4")]
     pub history: ::prost::bytes::Bytes,
+    /// Whether the newest membership that it knows, if any, gives it no vote: a
+    /// leader may take such a replica in even when another leader had begun to.
+    #[prost(bool, tag = "5")]
+    pub learner: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AppendRequest {

@@ -71,11 +71,21 @@ impl Peer for PeerServer {
         self.address
             .check_cluster(request.get_ref().route.as_ref())?;
         let initialized = self.raft.is_initialized().await.map_err(stopped)?;
+        let id = self.address.id;
+        let learner = self
+            .raft
+            .with_raft_state(move |state| {
+                let known = state.membership_state.effective();
+                known.voter_ids().all(|voter| voter != id)
+            })
+            .await
+            .map_err(stopped)?;
         Ok(Response::new(wire::HelloResponse {
             id: self.address.id.as_u64(),
             name: self.address.name.as_ref().to_owned(),
             initialized,
             history: history_to_wire(self.address.history.get().copied()),
+            learner,
         }))
     }
 
