@@ -177,8 +177,8 @@ fn lack_of_leader(number: usize, role: &Role) -> String {
     let name = replica_name(number);
     match role {
         Role::Learner { leader: None, .. } => format!(
-            "{name} has no data and is not taken back by the others; --fresh starts all of them \
-             anew"
+            "{name} has no data and waits until a majority of the others takes it back; --fresh \
+             starts all of them anew"
         ),
         Role::Leader { .. } | Role::Follower { .. } | Role::Learner { .. } => {
             format!("{name} is still waiting for a leader")
@@ -273,8 +273,8 @@ mod tests {
         let (leader, term) = (None, Term::default());
         assert_eq!(
             lack_of_leader(3, &Role::Learner { leader, term }),
-            "replica-3 has no data and is not taken back by the others; --fresh starts all of \
-             them anew"
+            "replica-3 has no data and waits until a majority of the others takes it back; \
+             --fresh starts all of them anew"
         );
         assert_eq!(
             lack_of_leader(3, &Role::Follower { leader, term }),

@@ -12,6 +12,7 @@ use harness::{
     agreed, eventually, leader, positions,
     process::Fleet,
     proxy::{Open, Proxy},
+    status,
 };
 use std::{collections::BTreeSet, fs, net::SocketAddr, path::Path};
 
@@ -139,4 +140,48 @@ async fn a_killed_group_comes_back_at_the_last_revision_that_anybody_saw() {
         let mut stream = open(scene.fleet.proxies()[0]).await;
         stream.until(&addresses(count)).await;
     }
+}
+
+/// Without its folder a replica has promised nothing: it is another one, and
+/// takes the place of the lost one with everybody's consent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replica_that_lost_its_folder_becomes_a_voter_again() {
+    let mut scene = Scene::new(&["--snapshot-after=10", "--snapshot-keep=3"]);
+    scene.revision(1).await;
+    for count in 2..20 {
+        scene.write(count);
+        scene.revision(u64::from(count)).await;
+    }
+    let admins = scene.fleet.admins();
+    let lost = leader(&admins).await;
+    let old = status(admins[lost]).await.unwrap().replica;
+    scene.fleet.kill(lost);
+    fs::remove_dir_all(scene.fleet.data(lost)).unwrap();
+    scene.fleet.restart(lost);
+    eventually("three voters without the lost id", async || {
+        let status = status(admins[lost]).await?;
+        let voters: Vec<&String> = status
+            .members
+            .iter()
+            .filter(|member| member.voter)
+            .map(|member| &member.replica)
+            .collect();
+        let back =
+            voters.len() == 3 && voters.contains(&&status.replica) && !voters.contains(&&old);
+        if back {
+            Ok(())
+        } else {
+            Err(format!("{voters:?}"))
+        }
+    })
+    .await;
+    // The group now stands on it: with another one away, it is needed for a majority.
+    let leads = leader(&admins).await;
+    let away = (0..3)
+        .find(|place| *place != lost && *place != leads)
+        .unwrap();
+    scene.fleet.kill(away);
+    scene.write(25);
+    let mut stream = open(scene.fleet.proxies()[lost]).await;
+    stream.until(&addresses(25)).await;
 }
