@@ -9,6 +9,7 @@ use crate::{
     ServeConfig, ServeError, Source, SourceConfig, Tuning,
     config::Endpoints,
     listen::Listeners,
+    own_threads::Threads,
     wire::{self, Running},
 };
 
@@ -74,10 +75,11 @@ impl Group {
                 address,
             });
         }
+        let threads = Threads::start()?;
         let mut replicas = Vec::with_capacity(bound.len());
         for (number, listeners) in (1..).zip(bound) {
             let serve = serve_config(&config, number, listeners.endpoints()?, peers.clone());
-            replicas.push(wire::start(serve, listeners, source.clone()).await?);
+            replicas.push(wire::start(serve, listeners, source.clone(), threads.clone()).await?);
         }
         Ok(Self { replicas })
     }

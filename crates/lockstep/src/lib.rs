@@ -35,6 +35,7 @@ pub use config_file::ConfigFileError;
 pub use group::{Group, GroupConfig};
 pub use listen::{ListenError, Listeners};
 pub use options::{LogFormat, LogOptions, ServeOptions};
+pub use own_threads::Threads;
 pub use settings::InvalidSettings;
 pub use source::{Source, SourceConfig, SourceOpenError};
 pub use wire::{Running, ServeError, start};

@@ -5,8 +5,33 @@
 //! behind them until it costs an election. With threads of its own, consensus
 //! competes for a core as one thread among few.
 
-use std::io;
+use std::{io, sync::Arc};
 use tokio::runtime::{Builder, Handle, Runtime};
+
+/// The threads of one process. Replicas that share a process share them. A
+/// clone is another handle; the last one that is dropped stops them.
+#[derive(Clone, Debug)]
+pub struct Threads {
+    /// For Raft, its peers and its disk. Two: while one applies a large batch,
+    /// the other one answers.
+    pub(crate) consensus: Arc<OwnThreads>,
+    /// For the source, the catalogue, and the encoding of batches.
+    pub(crate) ingest: Arc<OwnThreads>,
+}
+
+impl Threads {
+    /// Starts them.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the system says.
+    pub fn start() -> io::Result<Self> {
+        Ok(Self {
+            consensus: Arc::new(OwnThreads::start("consensus", 2)?),
+            ingest: Arc::new(OwnThreads::start("ingest", 1)?),
+        })
+    }
+}
 
 /// A runtime that may be dropped anywhere.
 #[derive(Debug)]
@@ -16,17 +41,6 @@ pub(crate) struct OwnThreads {
 }
 
 impl OwnThreads {
-    /// For Raft, its peers and its disk. Two: while one applies a large batch,
-    /// the other one answers.
-    pub(crate) fn for_consensus() -> io::Result<Self> {
-        Self::start("consensus", 2)
-    }
-
-    /// For the source, the catalogue, and the encoding of batches.
-    pub(crate) fn for_ingest() -> io::Result<Self> {
-        Self::start("ingest", 1)
-    }
-
     fn start(name: &str, threads: usize) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)

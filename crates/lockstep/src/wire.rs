@@ -22,7 +22,7 @@ use crate::{
     metrics::ReplicaMetrics,
     operator::ReplicaOperator,
     options::ServeOptions,
-    own_threads::OwnThreads,
+    own_threads::Threads,
     proxy_port, shutdown,
     tasks::Tasks,
 };
@@ -48,7 +48,7 @@ pub struct Running {
     stop: CancellationToken,
     tasks: Tasks,
     // Dropped last: tasks above run on them.
-    _threads: [OwnThreads; 2],
+    _threads: Threads,
 }
 
 /// `lockstep serve`: one replica until a signal or a failure ends it.
@@ -57,7 +57,7 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<()> {
     let config = ServeConfig::try_from(options)?;
     let source = Arc::new(Source::open(&config.source).await?);
     let listeners = Listeners::bind(&config.endpoints)?;
-    let running = start(config, listeners, source).await?;
+    let running = start(config, listeners, source, Threads::start()?).await?;
     let replica = running.replica().id();
     let Endpoints { peer, proxy, admin } = running.endpoints();
     tracing::info!(%replica, %proxy, %peer, %admin, "replica started");
@@ -73,19 +73,18 @@ pub async fn start(
     config: ServeConfig,
     listeners: Listeners,
     source: Arc<Source>,
+    threads: Threads,
 ) -> Result<Running, ServeError> {
     let endpoints = listeners.endpoints()?;
     let settings = Arc::new(config.settings.clone());
     let cluster = config.cluster.clone();
-    let consensus = OwnThreads::for_consensus()?;
-    let ingesting = OwnThreads::for_ingest()?;
     let peer = listeners.peer.into_std()?;
-    let (replica, replica_tasks) = consensus.run(start_replica(config, peer)).await??;
+    let (replica, replica_tasks) = threads.consensus.run(start_replica(config, peer)).await??;
     let metrics = ReplicaMetrics::new(&replica, &source);
     let stop = CancellationToken::new();
     let mut tasks = Tasks::default();
 
-    tasks.spawn_on(consensus.handle(), "the replica", async move {
+    tasks.spawn_on(threads.consensus.handle(), "the replica", async move {
         Ok(replica_tasks.finished().await?)
     });
     let ingest = Ingest {
@@ -96,7 +95,7 @@ pub async fn start(
         metrics: metrics.ingest.clone(),
     };
     tasks.spawn_on(
-        ingesting.handle(),
+        threads.ingest.handle(),
         "the ingest",
         ingest_while_leading(ingest, &replica, stop.clone()),
     );
@@ -129,7 +128,7 @@ pub async fn start(
         endpoints,
         stop,
         tasks,
-        _threads: [consensus, ingesting],
+        _threads: threads,
     })
 }
 
