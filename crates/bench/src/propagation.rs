@@ -54,7 +54,7 @@ pub(crate) async fn run(args: Args) -> anyhow::Result<()> {
         );
     }
     let shape = format!(
-        "three replicas in one process, {} streams on each, {:?} source, {} changes one at a time, \
+        "three replicas in one process, {} streams on each, {} source, {} changes one at a time, \
          {} ms of rest between them",
         args.streams, args.source, args.changes, args.rest_ms,
     );

@@ -17,6 +17,15 @@ pub(crate) enum SourceKind {
     Folder,
 }
 
+impl std::fmt::Display for SourceKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Simapi => "simapi",
+            Self::Folder => "folder",
+        })
+    }
+}
+
 /// An open source.
 pub(crate) enum BenchSource {
     Simapi {
