@@ -14,7 +14,7 @@ use harness::{
     proxy::{Open, Proxy},
     status,
 };
-use std::{collections::BTreeSet, fs, net::SocketAddr, path::Path};
+use std::{collections::BTreeSet, fs, net::SocketAddr, path::Path, time::Duration};
 
 const MANY: &str = "many.shop.svc.cluster.local:80";
 
@@ -184,4 +184,21 @@ async fn a_replica_that_lost_its_folder_becomes_a_voter_again() {
     scene.write(25);
     let mut stream = open(scene.fleet.proxies()[lost]).await;
     stream.until(&addresses(25)).await;
+}
+
+/// A follower whose port refuses must not keep its leader busy. What is looked
+/// at is processor time, which a busy machine does not add to.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_rests_while_a_follower_is_away() {
+    let mut scene = Scene::new(&[]);
+    scene.revision(1).await;
+    let leads = leader(&scene.fleet.admins()).await;
+    scene.fleet.kill((leads + 1) % 3);
+    let before = scene.fleet.cpu_ticks(leads);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let used = scene.fleet.cpu_ticks(leads) - before;
+    assert!(
+        used < 80,
+        "{used} hundredths of a second of processor time in two seconds"
+    );
 }

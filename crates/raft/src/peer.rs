@@ -3,6 +3,7 @@
 mod client;
 mod connection;
 mod matched;
+mod pause;
 mod route;
 mod server;
 mod snapshot_stream;

@@ -112,6 +112,20 @@ impl Fleet {
         }
     }
 
+    /// Processor time that the replica at `place` has used; hundredths of a second.
+    pub fn cpu_ticks(&self, place: usize) -> u64 {
+        let id = self.running[place].as_ref().unwrap().id();
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+        // Behind the name in parentheses: user and system time are the 12th and 13th.
+        let fields: Vec<&str> = stat
+            .rsplit_once(')')
+            .unwrap()
+            .1
+            .split_whitespace()
+            .collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    }
+
     pub fn data(&self, place: usize) -> PathBuf {
         self.folder.join(["a", "b", "c"][place])
     }

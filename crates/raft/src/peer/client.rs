@@ -27,6 +27,7 @@ use tonic::{Status, Streaming};
 use super::Peers;
 use super::connection::Lane;
 use super::matched::Matched;
+use super::pause::Pause;
 use super::snapshot_stream::parts_of;
 use crate::entry_codec::{
     CodecError, ballot_of, entry_to_wire, raw_from_wire, raw_to_wire, vote_from_wire,
@@ -71,6 +72,7 @@ impl Network {
             target,
             address: self.peers.address_of(member).to_owned(),
             lane,
+            pause: Pause::default(),
         }
     }
 }
@@ -98,9 +100,18 @@ pub(crate) struct MemberClient {
     target: ReplicaId,
     address: String,
     lane: Lane,
+    pause: Pause,
 }
 
 impl MemberClient {
+    /// Waits before entries are tried again. A heartbeat never waits: it is
+    /// sent when it is due or not at all.
+    async fn rest(&self) {
+        if self.lane == Lane::Entries {
+            tokio::time::sleep(self.pause.length()).await;
+        }
+    }
+
     fn client(&self, lane: Lane) -> Result<PeerClient<Channel>, RpcError> {
         self.peers
             .client(&self.address, lane)
@@ -153,6 +164,7 @@ impl MemberClient {
             }
             Err(StreamAppendError::HigherVote(_)) => {}
         }
+        self.pause.answered();
         Ok(answer)
     }
 
@@ -202,6 +214,9 @@ impl RaftNetworkV2<Library> for MemberClient {
                 noted.push(request.vote.leader_id.term());
                 append_to_wire(&route, request)
             });
+            self.rest().await;
+            // Until the peer answers, this attempt counts as one that failed.
+            self.pause.failed();
             let mut client = self.client(self.lane)?;
             // The answer's head comes before the first entry is written: any delay is the network's.
             let limit = option.hard_ttl().max(CONNECT_LIMIT);
