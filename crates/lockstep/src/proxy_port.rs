@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::{Server, server::TcpIncoming};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
+use crate::shutdown;
+
 /// Finds peers that are gone without a word.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 /// How long such a peer may take to answer.
@@ -46,15 +48,9 @@ pub(crate) fn serve(
         tokio::select! {
             () = report_health(replica, health) => Ok(()),
             served = server => served.context("serving proxies"),
-            () = grace(stop) => Ok(()),
+            () = shutdown::grace(stop) => Ok(()),
         }
     }
-}
-
-/// A client that keeps its connection open must not keep the replica from stopping.
-async fn grace(stop: CancellationToken) {
-    stop.cancelled().await;
-    tokio::time::sleep(Duration::from_secs(2)).await;
 }
 
 async fn report_health(replica: Replica, health: HealthReporter) {

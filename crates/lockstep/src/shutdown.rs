@@ -1,6 +1,11 @@
-//! The signals that end the process.
+//! The signals that end the process, and how long its clients may take to notice.
 
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// How long a client may keep a connection open after the stop.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Waits for SIGINT or SIGTERM.
 pub(crate) async fn requested() {
@@ -12,4 +17,11 @@ pub(crate) async fn requested() {
         _ = tokio::signal::ctrl_c() => {}
         _ = terminate.recv() => {}
     }
+}
+
+/// Waits until clients have had their time: one that keeps its connection open
+/// must not keep the replica from stopping.
+pub(crate) async fn grace(stop: CancellationToken) {
+    stop.cancelled().await;
+    tokio::time::sleep(GRACE).await;
 }

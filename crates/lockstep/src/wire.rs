@@ -120,8 +120,12 @@ pub async fn start(
         Arc::new(operator),
         stop.clone().cancelled_owned(),
     );
+    let grace = shutdown::grace(stop.clone());
     tasks.spawn("the admin port", async move {
-        admin.await.context("serving operators")
+        tokio::select! {
+            served = admin => served.context("serving operators"),
+            () = grace => Ok(()),
+        }
     });
     Ok(Running {
         replica,
@@ -200,6 +204,21 @@ fn ingest_while_leading(
     }
 }
 
+/// What to say of a run: the first failure. A part that only ended may have
+/// ended because of another one that failed, and be seen before it.
+fn verdict(
+    first: Option<(&'static str, anyhow::Result<()>)>,
+    rest: anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    match first {
+        None => rest,
+        Some((name, Ok(()))) => {
+            rest.and_then(|()| Err(anyhow::anyhow!("{name} ended although nobody stopped it")))
+        }
+        Some((name, Err(error))) => Err(error.context(format!("{name} failed"))),
+    }
+}
+
 // === impl Running ===
 
 impl Running {
@@ -225,12 +244,7 @@ impl Running {
             () = stop => None,
             end = self.tasks.first_end() => Some(end),
         };
-        let stopped = self.stop().await;
-        match ended {
-            None => stopped,
-            Some((name, Ok(()))) => Err(anyhow::anyhow!("{name} ended although nobody stopped it")),
-            Some((name, Err(error))) => Err(error.context(format!("{name} failed"))),
-        }
+        verdict(ended, self.stop().await)
     }
 
     /// Ends open streams with OK, then everything else, and closes the data folder.
@@ -242,5 +256,33 @@ impl Running {
         self.stop.cancel();
         self.replica.shutdown().await;
         self.tasks.all_ended().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(first: Option<(&'static str, anyhow::Result<()>)>, rest: anyhow::Result<()>) -> String {
+        verdict(first, rest).map_or_else(|error| format!("{error:#}"), |()| String::new())
+    }
+
+    #[test]
+    fn a_run_ends_with_the_failure_that_ended_it() {
+        let failed = || Err(anyhow::anyhow!("the disk is full"));
+        assert_eq!(said(None, Ok(())), "");
+        assert_eq!(said(None, failed()), "the disk is full");
+        assert_eq!(
+            said(Some(("the replica", failed())), Ok(())),
+            "the replica failed: the disk is full"
+        );
+        assert_eq!(
+            said(Some(("the ingest", Ok(()))), Ok(())),
+            "the ingest ended although nobody stopped it"
+        );
+        assert_eq!(
+            said(Some(("the ingest", Ok(()))), failed()),
+            "the disk is full"
+        );
     }
 }

@@ -10,7 +10,7 @@
 mod harness;
 
 use harness::{
-    agreed,
+    PATIENCE, agreed,
     proxy::{Open, Proxy, address},
     status,
 };
@@ -19,7 +19,8 @@ use lockstep::{Group, GroupConfig, Source, SourceConfig};
 use std::{
     collections::BTreeSet,
     fs,
-    net::SocketAddr,
+    io::Write,
+    net::{SocketAddr, TcpStream},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -260,4 +261,21 @@ async fn a_file_that_does_not_parse_is_named_and_its_last_good_version_stays() {
         assert!(!proxy.get(WEB).await.unwrap().set.is_empty());
     }
     shop.group.stop().await.unwrap();
+}
+
+/// Connections on which nobody goes on, as a probe that was paused leaves them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn half_open_connections_do_not_keep_a_group_from_stopping() {
+    let shop = Shop::open().await;
+    let mut held = Vec::new();
+    for running in &shop.group.replicas {
+        let ports = running.endpoints();
+        for port in [ports.peer, ports.proxy, ports.admin] {
+            let mut connection = TcpStream::connect(port).unwrap();
+            connection.write_all(b"GET /live HT").unwrap();
+            held.push(connection);
+        }
+    }
+    let stopped = tokio::time::timeout(PATIENCE, shop.group.stop()).await;
+    stopped.expect("a stop that ends").unwrap();
 }

@@ -79,6 +79,7 @@ async fn supervise(owned: Owned, server: PeerServer, listener: TcpListener) -> R
         () = owned.stop.cancelled() => Ok(()),
         fatal = core_stopped(&raft, &folder) => Err(fatal),
         ended = &mut serving => Err(Fatal::Server { what: format!("{ended:?}") }),
+        what = panicked(&mut others) => Err(Fatal::Core { what }),
     };
     if let Err(fatal) = &reason {
         tracing::error!(%fatal, "the node stops");
@@ -137,6 +138,17 @@ async fn core_stopped(raft: &Raft, folder: &DataFolder) -> Fatal {
     }
 }
 
+/// Waits until one of the tasks has panicked. They may end otherwise: one is
+/// done after bootstrap, and others end with the core, which says more.
+async fn panicked(tasks: &mut JoinSet<()>) -> String {
+    while let Some(ended) = tasks.join_next().await {
+        if let Err(error) = ended {
+            return one_line(&error.to_string());
+        }
+    }
+    std::future::pending().await
+}
+
 /// An error and its sources, in one line.
 fn chain(error: &dyn std::error::Error) -> String {
     let sources = std::iter::successors(error.source(), |source| source.source());
@@ -148,4 +160,27 @@ fn chain(error: &dyn std::error::Error) -> String {
 /// Some of the library's messages have several lines.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    #[tokio::test]
+    async fn a_task_that_panics_is_noticed_and_one_that_ends_is_not() {
+        let mut tasks = JoinSet::new();
+        tasks.spawn(std::future::ready(()));
+        while tasks.try_join_next().is_none() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(panicked(&mut tasks).now_or_never(), None);
+        tasks.spawn(std::future::ready(()));
+        tasks.spawn(async { panic!("out of range") });
+        let what = panicked(&mut tasks).await;
+        assert!(
+            what.ends_with("panicked with message \"out of range\""),
+            "{what}"
+        );
+    }
 }
