@@ -5,6 +5,7 @@ use std::{
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
+    sync::atomic::{AtomicU16, Ordering},
     time::{Duration, Instant},
 };
 
@@ -151,17 +152,24 @@ fn local(port: u16) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], port))
 }
 
-/// Ports that were free a moment ago: a replica that restarts needs to find its own again.
+/// Ports that nobody listens on, and that no connection takes by chance before a
+/// replica comes back to them: those that systems give to connections begin at 32,768.
 fn free_ports() -> Vec<Ports> {
-    let held: Vec<TcpListener> = (0..9)
-        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
-        .collect();
-    let port = |place: usize| held[place].local_addr().unwrap().port();
-    (0..3)
-        .map(|replica| Ports {
-            peer: port(3 * replica),
-            proxy: port(3 * replica + 1),
-            admin: port(3 * replica + 2),
-        })
-        .collect()
+    let replica = |_| Ports {
+        peer: free_port(),
+        proxy: free_port(),
+        admin: free_port(),
+    };
+    (0..3).map(replica).collect()
+}
+
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let own = u16::try_from(std::process::id() % 2_000).unwrap() * 10;
+    loop {
+        let port = 12_000 + (own + NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000;
+        if TcpListener::bind(local(port)).is_ok() {
+            return port;
+        }
+    }
 }

@@ -15,6 +15,7 @@ use std::future::Future;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
@@ -149,8 +150,7 @@ impl Group {
     pub(crate) async fn prepare(size: usize, compaction: Compaction, limits: Limits) -> Self {
         let mut listen = Vec::new();
         for _ in 0..size {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            listen.push(listener.local_addr().unwrap());
+            listen.push(free_address().await);
         }
         let peer = |(at, address): (usize, &SocketAddr)| PeerAddress {
             name: format!("replica-{}", at + 1),
@@ -256,6 +256,20 @@ impl Group {
 }
 
 /// Starts one replica with a fresh register.
+/// An address of loopback that nobody listens on, and that no connection takes by
+/// chance: the ports that systems give to connections begin at 32,768.
+async fn free_address() -> SocketAddr {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let own = u16::try_from(std::process::id() % 2_000).unwrap() * 10;
+    loop {
+        let port = 12_000 + (own + NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000;
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        if TcpListener::bind(address).await.is_ok() {
+            return address;
+        }
+    }
+}
+
 pub(crate) async fn start(config: Config) -> Result<Running, StartError> {
     let register = Register::default();
     let published = Arc::clone(&register.published);

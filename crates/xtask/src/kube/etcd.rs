@@ -147,7 +147,7 @@ fn body_of(answer: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
+    use std::net::{Shutdown, TcpListener};
     use std::thread;
 
     use super::*;
@@ -161,6 +161,10 @@ mod tests {
             let mut question = [0; 1024];
             let _ = stream.read(&mut question).unwrap();
             stream.write_all(answer.as_bytes()).unwrap();
+            // Closed with a part of the question unread, the connection would be
+            // reset and the answer lost.
+            stream.shutdown(Shutdown::Write).unwrap();
+            stream.read_to_end(&mut Vec::new()).unwrap();
         });
         Client { address }
     }
