@@ -146,17 +146,27 @@ impl Operator for ReplicaOperator {
     }
 
     fn readiness(&self) -> Readiness {
-        match self.replica.freshness().state {
-            FreshnessState::Syncing => {
-                Readiness::NotReady("the state was never complete".to_owned())
-            }
-            // A stale replica serves what it has: old endpoints beat none.
-            FreshnessState::Fresh | FreshnessState::Stale => Readiness::Ready,
-        }
+        readiness(self.replica.raft().role, self.replica.freshness().state)
     }
 
     fn metrics(&self) -> String {
         self.metrics.text()
+    }
+}
+
+/// A replica that came back empty answers well before it votes. Were it ready by
+/// then, a rolling restart would go on to the next one and lose the majority.
+fn readiness(role: Role, state: FreshnessState) -> Readiness {
+    match (role, state) {
+        (_, FreshnessState::Syncing) => {
+            Readiness::NotReady("the state was never complete".to_owned())
+        }
+        (Role::Learner { .. }, _) => Readiness::NotReady("it has no vote yet".to_owned()),
+        // A stale replica serves what it has: old endpoints beat none.
+        (
+            Role::Leader { .. } | Role::Follower { .. },
+            FreshnessState::Fresh | FreshnessState::Stale,
+        ) => Readiness::Ready,
     }
 }
 
@@ -231,4 +241,26 @@ fn resident_bytes() -> Option<u64> {
         .find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_position::Term;
+
+    #[test]
+    fn ready_is_who_votes_and_has_a_state() {
+        let (leader, term) = (None, Term::default());
+        let learner = Role::Learner { leader, term };
+        let follower = Role::Follower { leader, term };
+        let not = |why: &str| Readiness::NotReady(why.to_owned());
+        let synced = [FreshnessState::Fresh, FreshnessState::Stale];
+        for state in synced {
+            assert_eq!(readiness(learner, state), not("it has no vote yet"));
+            assert_eq!(readiness(follower, state), Readiness::Ready);
+            assert_eq!(readiness(Role::Leader { term }, state), Readiness::Ready);
+        }
+        let syncing = readiness(follower, FreshnessState::Syncing);
+        assert_eq!(syncing, not("the state was never complete"));
+    }
 }
