@@ -7,7 +7,7 @@ use lockstep_position::{LogId, ReplicaId, Revision};
 use lockstep_proto::admin::v1 as pb;
 use lockstep_raft::{RaftStatus, Role};
 use lockstep_replica::{Freshness, FreshnessState, Replica, label_of};
-use std::{sync::Arc, time::Instant};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use crate::{Source, audit, config::Endpoints, metrics::ReplicaMetrics};
 
@@ -53,11 +53,14 @@ impl ReplicaOperator {
     fn source_status(&self, following: bool) -> pb::Source {
         let state = self.replica.published().newest();
         let memory = state.memory();
-        let count = |kind: FactKind| memory.facts().keys().filter(|key| key.kind == kind).count();
+        let mut facts: BTreeMap<FactKind, u64> = BTreeMap::new();
+        for key in memory.facts().keys() {
+            *facts.entry(key.kind).or_default() += 1;
+        }
         let kinds = memory.cursors().iter().map(|(kind, cursor)| pb::Kind {
             resource: kind.resource().to_owned(),
             cursor: cursor.0.to_string(),
-            facts: u64::try_from(count(*kind)).unwrap_or(u64::MAX),
+            facts: facts.get(kind).copied().unwrap_or_default(),
         });
         pb::Source {
             description: self.source.describe(),
