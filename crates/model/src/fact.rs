@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use std::{net::IpAddr, sync::Arc};
 
 use crate::{
-    AddressFamily, Mirror, NodeName, OwnerRef, PodAddresses, PodId, PodPhase, PortRules, ServiceId,
-    ServiceRecord, SlicePort, Text,
+    AddressFamily, ExternalWorkloadFact, ExternalWorkloadId, Mirror, NamedBy, NamedPort, NodeName,
+    ObjectLabels, OwnerRef, PodAddresses, PodId, PodPhase, PortRules, Readiness, ServerFact,
+    ServiceId, ServiceProfileRecord, ServiceRecord, SlicePort, Text,
 };
 
-/// The kinds of object that are watched, in the order in which they are listed:
-/// what others refer to comes first.
+/// The kinds of object that are watched. The order of the variants is part of the log's
+/// format: new ones go last.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum FactKind {
     /// `v1` Node.
@@ -28,18 +29,42 @@ pub enum FactKind {
     Service,
     /// `discovery.k8s.io/v1` EndpointSlice.
     EndpointSlice,
+    /// `linkerd.io` ServiceProfile.
+    ServiceProfile,
+    /// `policy.linkerd.io` Server.
+    Server,
+    /// `workload.linkerd.io` ExternalWorkload.
+    ExternalWorkload,
 }
 
 impl FactKind {
-    /// Every kind.
-    pub const ALL: [Self; 6] = [
+    /// Every kind, what others refer to before those.
+    pub const ALL: [Self; 9] = [
         Self::Node,
         Self::ReplicaSet,
         Self::Job,
+        Self::Server,
         Self::Pod,
+        Self::ExternalWorkload,
+        Self::ServiceProfile,
         Self::Service,
         Self::EndpointSlice,
     ];
+
+    /// Whether a cluster may do without the kind: it is a custom resource that is
+    /// installed with Linkerd, perhaps later than we start.
+    #[must_use]
+    pub const fn is_optional(self) -> bool {
+        match self {
+            Self::ServiceProfile | Self::Server | Self::ExternalWorkload => true,
+            Self::Node
+            | Self::ReplicaSet
+            | Self::Job
+            | Self::Pod
+            | Self::Service
+            | Self::EndpointSlice => false,
+        }
+    }
 
     /// The plural resource name, as metrics and RBAC rules use it.
     #[must_use]
@@ -51,6 +76,9 @@ impl FactKind {
             Self::Pod => "pods",
             Self::Service => "services",
             Self::EndpointSlice => "endpointslices",
+            Self::ServiceProfile => "serviceprofiles",
+            Self::Server => "servers",
+            Self::ExternalWorkload => "externalworkloads",
         }
     }
 }
@@ -92,7 +120,10 @@ impl std::fmt::Display for FactKey {
             | FactKind::Job
             | FactKind::Pod
             | FactKind::Service
-            | FactKind::EndpointSlice => {
+            | FactKind::EndpointSlice
+            | FactKind::ServiceProfile
+            | FactKind::Server
+            | FactKind::ExternalWorkload => {
                 write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
             }
         }
@@ -112,6 +143,12 @@ pub enum Fact {
     Service(ServiceRecord),
     /// An endpoint slice.
     Slice(SliceFact),
+    /// A valid ServiceProfile; an invalid one is no fact.
+    ServiceProfile(Arc<ServiceProfileRecord>),
+    /// A Server that makes ports opaque; `None` for any other.
+    Server(Option<ServerFact>),
+    /// An external workload.
+    ExternalWorkload(ExternalWorkloadFact),
 }
 
 /// Who owns an object that itself owns pods.
@@ -144,6 +181,10 @@ pub struct PodFact {
     pub phase: PodPhase,
     /// Whether it has a deletion timestamp.
     pub terminating: bool,
+    /// Its labels: Servers choose by them.
+    pub labels: ObjectLabels,
+    /// The ports of its containers, init containers included, that have a name.
+    pub ports: Vec<NamedPort>,
 }
 
 /// An endpoint slice as the object has it.
@@ -151,6 +192,11 @@ pub struct PodFact {
 pub struct SliceFact {
     /// The service it belongs to: by label, else by owner reference.
     pub service: ServiceId,
+    /// Which of the two it was.
+    pub named_by: NamedBy,
+    /// `metadata.creationTimestamp`: of two slices that say different things of one pod,
+    /// the newer one is believed. Unit: seconds since 1970; 0 without one.
+    pub created_s: i64,
     /// The family of its addresses; FQDN slices are no facts.
     pub family: AddressFamily,
     /// Its ports that have a number.
@@ -166,14 +212,17 @@ pub struct SliceFact {
 pub struct EndpointFact {
     /// Its addresses, all of the slice's family.
     pub addresses: Vec<IpAddr>,
-    /// `conditions.ready`; absent counts as true.
-    pub ready: bool,
+    /// `conditions`: an absent `ready` counts as true; `serving` and `terminating` count
+    /// only where it is false.
+    pub readiness: Readiness,
     /// See [`Endpoint::hostname`](crate::Endpoint::hostname).
     pub hostname: Option<Text>,
     /// `zone`, if not empty.
     pub zone: Option<Text>,
     /// `hints.forZones`, sorted.
     pub hint_zones: Vec<Text>,
+    /// `hints.forNodes`, sorted.
+    pub hint_nodes: Vec<NodeName>,
     /// What it refers to.
     pub target: TargetRef,
 }
@@ -190,6 +239,8 @@ pub enum TargetRef {
         /// The uid the slice means; `None` matches any.
         uid: Option<Text>,
     },
+    /// An external workload of the slice's own namespace, whatever the reference says.
+    External(ExternalWorkloadId),
 }
 
 /// The API server's opaque token for a place in its history of one kind.

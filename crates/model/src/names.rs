@@ -48,3 +48,11 @@ namespaced! {
     /// Names a Pod. Prints as `namespace/name`.
     PodId
 }
+namespaced! {
+    /// Names an ExternalWorkload. Prints as `namespace/name`.
+    ExternalWorkloadId
+}
+namespaced! {
+    /// Names a ServiceProfile. Prints as `namespace/name`.
+    ServiceProfileId
+}

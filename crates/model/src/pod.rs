@@ -23,6 +23,8 @@ pub struct Workload {
     pub template_hash: Option<Text>,
     /// Which of its ports are special.
     pub rules: PortRules,
+    /// Ports that Servers make opaque, whatever the annotation says.
+    pub opaque_by_server: PortSet,
 }
 
 /// An owner as a metric label: `deployment="web"`.

@@ -19,6 +19,20 @@ pub struct ServiceRecord {
     /// The opaque-ports annotation, names resolved to service ports; `None`
     /// without the annotation (the default list applies), empty if it is empty.
     pub opaque_ports: Option<PortSet>,
+    /// Set if its endpoints are those of a service of another cluster.
+    pub remote: Option<RemoteDiscovery>,
+    /// Whether it stands for services of several clusters at once: it has an annotation
+    /// `multicluster.linkerd.io/remote-discovery` or `.../local-discovery`, perhaps empty.
+    pub is_federated: bool,
+}
+
+/// Where the endpoints of a service of another cluster are found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RemoteDiscovery {
+    /// Label `multicluster.linkerd.io/remote-discovery`: the cluster, perhaps empty.
+    pub cluster: Text,
+    /// Label `multicluster.linkerd.io/remote-service`: the service's name there.
+    pub service: Option<Text>,
 }
 
 /// What kind of Service, as far as answers differ.

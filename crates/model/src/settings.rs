@@ -29,6 +29,12 @@ pub struct Settings {
     pub zone_weights: bool,
     /// HTTP/2 parameters for clients of meshed endpoints; default none.
     pub meshed_http2: Option<Http2Params>,
+    /// Whether hints for nodes (`hints.forNodes`) count before hints for zones; default
+    /// false. Linkerd's controller passes over them.
+    pub node_hints: bool,
+    /// Whether endpoints that still serve while they terminate are the last resort when
+    /// nothing is ready; default false. Linkerd's controller drops them.
+    pub serve_terminating: bool,
 }
 
 /// How clients reach meshed endpoints.
@@ -70,6 +76,8 @@ impl Default for Settings {
             ipv6: true,
             zone_weights: false,
             meshed_http2: None,
+            node_hints: false,
+            serve_terminating: false,
         }
     }
 }

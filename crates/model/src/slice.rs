@@ -9,6 +9,8 @@ use crate::{Endpoint, ServiceId, Text};
 pub struct SliceRecord {
     /// The service that these endpoints stand behind.
     pub service: ServiceId,
+    /// What names that service.
+    pub named_by: NamedBy,
     /// The family of every address in the slice.
     pub family: AddressFamily,
     /// Named ports, each with the number that its endpoints listen on. A slice
@@ -18,6 +20,15 @@ pub struct SliceRecord {
     pub endpoints: Vec<Endpoint>,
     /// What the slice says of the cluster that it mirrors, if it does.
     pub mirror: Mirror,
+}
+
+/// What names the service of a slice.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum NamedBy {
+    /// The label `kubernetes.io/service-name`.
+    Label,
+    /// An owner reference, for want of the label.
+    Owner,
 }
 
 /// The family of a slice's addresses.

@@ -125,6 +125,14 @@ impl State {
             Command::Remember(key, fact) => self.memory.remember(key, fact),
             Command::Forget(key) => self.memory.forget(&key),
             Command::Advance(kind, cursor) => self.memory.advance(kind, cursor),
+            Command::PutServiceProfile(id, record) => {
+                content.put_service_profile(id, record, changed);
+            }
+            Command::RemoveServiceProfile(id) => content.remove_service_profile(&id, changed),
+            Command::PutExternalWorkload(id, record) => {
+                content.put_external_workload(id, record, changed);
+            }
+            Command::RemoveExternalWorkload(id) => content.remove_external_workload(&id, changed),
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Every encoded value starts with one byte of version. Bytes of a version
 //! that this program does not know are refused, never guessed at. Golden files
-//! under `tests/golden/` hold every version ever released.
+//! under `tests/golden/` hold every version ever released, and the one that
+//! will be; version 1 was never released.
 
 use bincode::config::{Configuration, standard};
 use serde::{Serialize, de::DeserializeOwned};
@@ -10,7 +11,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::Batch;
 
 /// The version of batches that this program writes.
-pub const BATCH_VERSION: u8 = 1;
+pub const BATCH_VERSION: u8 = 2;
 
 /// Why bytes are no value.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! The input alphabet: what the leader may want.
 
 use lockstep_model::{
-    Cursor, Fact, FactKey, FactKind, NodeName, PodId, PodRecord, ServiceId, ServiceRecord,
-    Settings, SliceId, SliceRecord, Text,
+    Cursor, ExternalWorkloadId, ExternalWorkloadRecord, Fact, FactKey, FactKind, NodeName, PodId,
+    PodRecord, ServiceId, ServiceProfileId, ServiceProfileRecord, ServiceRecord, Settings, SliceId,
+    SliceRecord, Text,
 };
 use lockstep_position::{HistoryId, Term};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,14 @@ pub enum Command {
     Forget(FactKey),
     /// Notes how far one kind's watch has come. Makes no revision.
     Advance(FactKind, Cursor),
+    /// Adds or replaces a ServiceProfile.
+    PutServiceProfile(ServiceProfileId, Arc<ServiceProfileRecord>),
+    /// Takes a ServiceProfile away.
+    RemoveServiceProfile(ServiceProfileId),
+    /// Adds or replaces an external workload.
+    PutExternalWorkload(ExternalWorkloadId, Arc<ExternalWorkloadRecord>),
+    /// Takes an external workload away.
+    RemoveExternalWorkload(ExternalWorkloadId),
 }
 
 /// The commands of one entry of the log.

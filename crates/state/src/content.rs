@@ -5,7 +5,8 @@
 
 use imbl::{OrdMap, OrdSet};
 use lockstep_model::{
-    NodeName, PodId, PodRecord, ServiceId, ServiceRecord, Settings, SliceId, SliceRecord, Text,
+    ExternalWorkloadId, ExternalWorkloadRecord, NodeName, PodId, PodRecord, ServiceId,
+    ServiceProfileId, ServiceProfileRecord, ServiceRecord, Settings, SliceId, SliceRecord, Text,
 };
 use lockstep_position::Digest;
 use std::{net::IpAddr, sync::Arc};
@@ -23,10 +24,13 @@ pub struct Content {
     slices: OrdMap<SliceId, Arc<SliceRecord>>,
     pods: OrdMap<PodId, Arc<PodRecord>>,
     nodes: OrdMap<NodeName, Text>,
+    service_profiles: OrdMap<ServiceProfileId, Arc<ServiceProfileRecord>>,
+    external_workloads: OrdMap<ExternalWorkloadId, Arc<ExternalWorkloadRecord>>,
     slices_of: OrdMap<ServiceId, OrdSet<SliceId>>,
     services_at: OrdMap<IpAddr, OrdSet<ServiceId>>,
     pods_at: OrdMap<IpAddr, OrdSet<PodId>>,
     pods_at_host_port: OrdMap<(IpAddr, u16), OrdSet<PodId>>,
+    external_workloads_at: OrdMap<(IpAddr, u16), OrdSet<ExternalWorkloadId>>,
     digest: Digest,
 }
 
@@ -118,6 +122,46 @@ impl Content {
     /// Every node with a zone.
     pub fn nodes(&self) -> impl Iterator<Item = (&NodeName, &Text)> {
         self.nodes.iter()
+    }
+
+    /// One ServiceProfile.
+    #[must_use]
+    pub fn service_profile(&self, id: &ServiceProfileId) -> Option<&Arc<ServiceProfileRecord>> {
+        self.service_profiles.get(id)
+    }
+
+    /// Every ServiceProfile, by name.
+    pub fn service_profiles(
+        &self,
+    ) -> impl Iterator<Item = (&ServiceProfileId, &Arc<ServiceProfileRecord>)> {
+        self.service_profiles.iter()
+    }
+
+    /// One external workload.
+    #[must_use]
+    pub fn external_workload(
+        &self,
+        id: &ExternalWorkloadId,
+    ) -> Option<&Arc<ExternalWorkloadRecord>> {
+        self.external_workloads.get(id)
+    }
+
+    /// Every external workload, by name.
+    pub fn external_workloads(
+        &self,
+    ) -> impl Iterator<Item = (&ExternalWorkloadId, &Arc<ExternalWorkloadRecord>)> {
+        self.external_workloads.iter()
+    }
+
+    /// The external workloads that declare this port at this address, by name.
+    pub fn external_workloads_at(
+        &self,
+        ip: IpAddr,
+        port: u16,
+    ) -> impl Iterator<Item = (&ExternalWorkloadId, &Arc<ExternalWorkloadRecord>)> {
+        let ids = self.external_workloads_at.get(&(ip, port));
+        let ids = ids.into_iter().flatten();
+        ids.filter_map(|id| self.external_workloads.get_key_value(id))
     }
 
     /// The sum of the hashes of all items.
@@ -248,6 +292,72 @@ impl Content {
         self.digest = self.digest.without(item(ItemKind::Node, node, &old));
         changed.nodes.insert(node.clone());
     }
+
+    pub(crate) fn put_service_profile(
+        &mut self,
+        id: ServiceProfileId,
+        record: Arc<ServiceProfileRecord>,
+        changed: &mut Changed,
+    ) {
+        if self.service_profiles.get(&id) == Some(&record) {
+            return;
+        }
+        self.remove_service_profile(&id, changed);
+        let hash = item(ItemKind::ServiceProfile, &id, &record);
+        self.digest = self.digest.with(hash);
+        changed.service_profiles.insert(id.clone());
+        self.service_profiles.insert(id, record);
+    }
+
+    pub(crate) fn remove_service_profile(&mut self, id: &ServiceProfileId, changed: &mut Changed) {
+        let Some(old) = self.service_profiles.remove(id) else {
+            return;
+        };
+        let hash = item(ItemKind::ServiceProfile, id, &old);
+        self.digest = self.digest.without(hash);
+        changed.service_profiles.insert(id.clone());
+    }
+
+    pub(crate) fn put_external_workload(
+        &mut self,
+        id: ExternalWorkloadId,
+        record: Arc<ExternalWorkloadRecord>,
+        changed: &mut Changed,
+    ) {
+        if self.external_workloads.get(&id) == Some(&record) {
+            return;
+        }
+        self.remove_external_workload(&id, changed);
+        changed.external_workload(&record);
+        let hash = item(ItemKind::ExternalWorkload, &id, &record);
+        self.digest = self.digest.with(hash);
+        for key in external_ports(&record) {
+            let ids = self.external_workloads_at.entry(key).or_default();
+            ids.insert(id.clone());
+        }
+        self.external_workloads.insert(id, record);
+    }
+
+    pub(crate) fn remove_external_workload(
+        &mut self,
+        id: &ExternalWorkloadId,
+        changed: &mut Changed,
+    ) {
+        let Some(old) = self.external_workloads.remove(id) else {
+            return;
+        };
+        changed.external_workload(&old);
+        let hash = item(ItemKind::ExternalWorkload, id, &old);
+        self.digest = self.digest.without(hash);
+        for key in external_ports(&old) {
+            forget(&mut self.external_workloads_at, &key, id);
+        }
+    }
+}
+
+fn external_ports(record: &ExternalWorkloadRecord) -> impl Iterator<Item = (IpAddr, u16)> {
+    let ips = record.ips.iter();
+    ips.flat_map(|ip| record.ports.iter().map(move |port| (*ip, *port)))
 }
 
 fn host_ports(record: &PodRecord) -> impl Iterator<Item = (IpAddr, u16)> {

@@ -14,6 +14,8 @@ pub(crate) enum ItemKind {
     Slice = 3,
     Pod = 4,
     Node = 5,
+    ServiceProfile = 6,
+    ExternalWorkload = 7,
 }
 
 /// The hash of one item under its key.

@@ -6,8 +6,9 @@
 //! by item and must come to the same digest: an image that does not is damaged.
 
 use lockstep_model::{
-    Cursor, Fact, FactKey, FactKind, NodeName, PodId, PodRecord, ServiceId, ServiceRecord,
-    Settings, SliceId, SliceRecord, Text,
+    Cursor, ExternalWorkloadId, ExternalWorkloadRecord, Fact, FactKey, FactKind, NodeName, PodId,
+    PodRecord, ServiceId, ServiceProfileId, ServiceProfileRecord, ServiceRecord, Settings, SliceId,
+    SliceRecord, Text,
 };
 use lockstep_position::{Position, Term};
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ use std::{
 use crate::{Changed, Command, Part, State, codec, state::Staged};
 
 /// The version of images that this program writes.
-const IMAGE_VERSION: u8 = 1;
+const IMAGE_VERSION: u8 = 2;
 
 /// No item is larger: a longer length means damage, not memory to be taken.
 const ITEM_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -59,6 +60,8 @@ enum Item {
     Staged(Term, Part),
     StagedCommand(Command),
     End(u64),
+    ServiceProfile(ServiceProfileId, Arc<ServiceProfileRecord>),
+    ExternalWorkload(ExternalWorkloadId, Arc<ExternalWorkloadRecord>),
 }
 
 impl State {
@@ -104,6 +107,12 @@ impl State {
             Item::Slice(id, record) => content.put_slice(id, record, changed),
             Item::Pod(id, record) => content.put_pod(id, record, changed),
             Item::Node(node, zone) => content.put_node(node, zone, changed),
+            Item::ServiceProfile(id, record) => {
+                content.put_service_profile(id, record, changed);
+            }
+            Item::ExternalWorkload(id, record) => {
+                content.put_external_workload(id, record, changed);
+            }
             Item::Fact(key, fact) => self.memory.remember(key, fact),
             Item::Cursor(kind, cursor) => self.memory.advance(kind, cursor),
             Item::Staged(term, next) => {
@@ -171,6 +180,16 @@ impl StateImage {
                 content
                     .nodes()
                     .map(|(node, zone)| Item::Node(node.clone(), zone.clone())),
+            )
+            .chain(
+                content
+                    .service_profiles()
+                    .map(|(id, value)| Item::ServiceProfile(id.clone(), value.clone())),
+            )
+            .chain(
+                content
+                    .external_workloads()
+                    .map(|(id, value)| Item::ExternalWorkload(id.clone(), value.clone())),
             )
             .chain(
                 state

@@ -6,7 +6,7 @@ mod mesh;
 use lockstep_model::{Cursor, FactKey, FactKind};
 use lockstep_position::{Digest, HistoryId, LogId, Revision, Term};
 use lockstep_state::{Batch, Changed, Command, Outcome, Part, State, codec};
-use mesh::{pod, remove_everything, service, slice, some_commands};
+use mesh::{external, ip, pod, profile, remove_everything, service, slice, some_commands};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -154,6 +154,79 @@ fn an_address_finds_its_pods_and_only_them() {
         vec![pod("a", 3), Command::RemovePod(mesh::pod_id("b"))],
     );
     assert_eq!((at(&state, 1), at(&state, 2), at(&state, 3)), (0, 1, 1));
+}
+
+#[test]
+fn an_address_and_a_port_find_their_external_workloads_and_only_them() {
+    let mut state = State::default();
+    let at = |state: &State, last, port| -> Vec<String> {
+        let found = state.content().external_workloads_at(ip(last), port);
+        found.map(|(id, _)| id.name.to_string()).collect()
+    };
+    let both = vec![
+        external("b", &[1], &[80, 81]),
+        external("a", &[1, 2], &[81]),
+    ];
+    apply_all(&mut state, both);
+    assert_eq!(at(&state, 1, 80), ["b"]);
+    assert_eq!(at(&state, 1, 81), ["a", "b"]);
+    assert_eq!(at(&state, 2, 81), ["a"]);
+    assert_eq!(at(&state, 2, 80), [""; 0]);
+    let moved = external("b", &[3], &[80]);
+    let remove = Command::RemoveExternalWorkload(mesh::external_id("a"));
+    apply_all(&mut state, vec![moved, remove]);
+    assert_eq!(at(&state, 3, 80), ["b"]);
+    for (last, port) in [(1, 80), (1, 81), (2, 81), (3, 81)] {
+        assert_eq!(at(&state, last, port), [""; 0]);
+    }
+}
+
+#[test]
+fn an_external_workload_that_moves_changes_the_addresses_before_and_after() {
+    let mut state = State::default();
+    let mut change = |index, command| {
+        let batch = Batch::whole(TERM, vec![command]);
+        state.apply(log_id(index), batch)
+    };
+    let at = |lasts: &[u8]| Changed {
+        addresses: lasts.iter().copied().map(ip).collect(),
+        ..Changed::default()
+    };
+    let id = || mesh::external_id("vm");
+    let first = change(1, external("vm", &[1], &[80]));
+    assert_eq!(first.changed, at(&[1]));
+    let moved = change(2, external("vm", &[2], &[80]));
+    assert_eq!(moved.changed, at(&[1, 2]));
+    let again = change(3, external("vm", &[2], &[80]));
+    assert_eq!((again.changed, again.revision), (at(&[]), moved.revision));
+    let removed = change(4, Command::RemoveExternalWorkload(id()));
+    assert_eq!(removed.changed, at(&[2]));
+    let absent = change(5, Command::RemoveExternalWorkload(id()));
+    assert_eq!(
+        (absent.changed, absent.revision),
+        (at(&[]), removed.revision)
+    );
+}
+
+#[test]
+fn a_service_profile_changes_itself_and_only_with_its_value() {
+    let mut state = State::default();
+    let mut changes = |index, command| {
+        let batch = Batch::whole(TERM, vec![command]);
+        let changed = state.apply(log_id(index), batch).changed;
+        let itself = Changed {
+            service_profiles: [mesh::profile_id("web")].into(),
+            ..Changed::default()
+        };
+        assert!(changed == itself || changed == Changed::default());
+        changed == itself
+    };
+    let remove = || Command::RemoveServiceProfile(mesh::profile_id("web"));
+    assert!(changes(1, profile("web", true)));
+    assert!(!changes(2, profile("web", true)));
+    assert!(changes(3, profile("web", false)));
+    assert!(changes(4, remove()));
+    assert!(!changes(5, remove()));
 }
 
 #[test]
