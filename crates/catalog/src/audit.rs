@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::{Listed, facts::Facts, reconcile};
+use crate::{Listed, facts::Facts, known::Known, reconcile, references::References};
 
 /// One item in which the committed state is not what the source says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,10 +55,15 @@ pub fn audit(
 ) -> Result<Vec<Difference>, IncompleteList> {
     complete(&listed)?;
     let facts = facts_of(committed, listed);
+    let known = Known {
+        facts: &facts,
+        references: &References::of(&facts),
+        settings,
+    };
     let keys = reconcile::everything(&facts, committed);
     let commands = reconcile::settings(committed, settings)
         .into_iter()
-        .chain(reconcile::content(committed, &facts, &keys))
+        .chain(reconcile::content(committed, known, &keys))
         .chain(reconcile::memory(committed, &facts, &keys));
     let difference = |command| Difference {
         verdict: judge(committed, &command),
@@ -110,12 +115,16 @@ fn judge(committed: &State, command: &Command) -> Verdict {
         Command::PutSlice(id, _) => put(content.slice(id).is_some()),
         Command::PutPod(id, _) => put(content.pod(id).is_some()),
         Command::PutNode(node, _) => put(content.zone(node).is_some()),
+        Command::PutServiceProfile(id, _) => put(content.service_profile(id).is_some()),
+        Command::PutExternalWorkload(id, _) => put(content.external_workload(id).is_some()),
         Command::Remember(key, _) => put(committed.memory().facts().contains_key(key)),
         Command::Advance(kind, _) => put(committed.memory().cursors().contains_key(kind)),
         Command::RemoveService(_)
         | Command::RemoveSlice(_)
         | Command::RemovePod(_)
         | Command::RemoveNode(_)
+        | Command::RemoveServiceProfile(_)
+        | Command::RemoveExternalWorkload(_)
         | Command::Forget(_) => Verdict::Surplus,
     }
 }
@@ -130,6 +139,12 @@ impl Display for Difference {
             Command::PutPod(id, _) | Command::RemovePod(id) => write!(f, "pod {id}")?,
             Command::PutNode(node, _) | Command::RemoveNode(node) => {
                 write!(f, "zone of node {node}")?;
+            }
+            Command::PutServiceProfile(id, _) | Command::RemoveServiceProfile(id) => {
+                write!(f, "service profile {id}")?;
+            }
+            Command::PutExternalWorkload(id, _) | Command::RemoveExternalWorkload(id) => {
+                write!(f, "external workload {id}")?;
             }
             Command::Remember(key, _) | Command::Forget(key) => write!(f, "fact of {key}")?,
             Command::Advance(kind, _) => write!(f, "cursor of {kind}")?,

@@ -6,7 +6,8 @@ use lockstep_state::{Command, State};
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    Listed, Resume, SourceEvent, facts::Facts, gate::Gate, reconcile, references::References,
+    Listed, Resume, SourceEvent, facts::Facts, gate::Gate, known::Known, reconcile,
+    references::References, rivals, servers,
 };
 
 /// The leader's view of Kubernetes, for as long as it leads.
@@ -42,7 +43,7 @@ impl Catalog {
         Self {
             settings,
             history,
-            references: references_of(&facts),
+            references: References::of(&facts),
             touched: reconcile::everything(&facts, committed),
             facts,
             gate: Gate::resume(cursors.map(|(kind, at)| (*kind, at.clone())).collect()),
@@ -88,10 +89,15 @@ impl Catalog {
         }
         let touched = std::mem::take(&mut self.touched);
         let affected = self.references.affected(&touched);
+        let known = Known {
+            facts: &self.facts,
+            references: &self.references,
+            settings: &self.settings,
+        };
         let mut commands = Vec::new();
         commands.extend(reconcile::history(committed, self.history));
         commands.extend(reconcile::settings(committed, &self.settings));
-        commands.extend(reconcile::content(committed, &self.facts, &affected));
+        commands.extend(reconcile::content(committed, known, &affected));
         commands.extend(reconcile::memory(committed, &self.facts, &touched));
         // Cursors alone are not worth an entry: events of objects that do not
         // matter would write one each.
@@ -121,8 +127,11 @@ impl Catalog {
         }
         let fact = fact.map(Arc::new);
         let old = self.facts.set(&key, fact.clone());
-        self.references
-            .replace(&key, old.as_deref(), fact.as_deref());
+        let (old, new) = (old.as_deref(), fact.as_deref());
+        self.references.replace(&key, old, new);
+        self.touched.extend(servers::touched(&key, old, new));
+        self.touched
+            .extend(rivals::touched(&key, old, new, &self.references));
         self.touched.insert(key);
     }
 
@@ -146,12 +155,4 @@ impl Catalog {
         }
         self.gate.listed(kind, cursor);
     }
-}
-
-fn references_of(facts: &Facts) -> References {
-    let mut references = References::default();
-    for (key, fact) in facts.iter() {
-        references.replace(key, None, Some(fact));
-    }
-    references
 }

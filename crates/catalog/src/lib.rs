@@ -19,13 +19,17 @@
 
 mod audit;
 mod catalog;
+mod external;
 mod facts;
 mod gate;
 mod join;
+mod known;
 mod owner;
 mod pods;
 mod reconcile;
 mod references;
+mod rivals;
+mod servers;
 #[expect(
     clippy::large_enum_variant,
     reason = "almost every event is of the large variant, and events are moved, not kept"

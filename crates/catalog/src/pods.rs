@@ -3,7 +3,7 @@
 use lockstep_model::{PodAddresses, PodFact, PodId, PodPhase, PodRecord, Workload};
 use std::sync::Arc;
 
-use crate::{facts::Facts, owner};
+use crate::{facts::Facts, owner, servers};
 
 /// What lookups by address say of a pod; `None` for one that none can find.
 pub(crate) fn record(id: &PodId, facts: &Facts) -> Option<PodRecord> {
@@ -31,6 +31,7 @@ pub(crate) fn workload(id: &PodId, pod: &PodFact, facts: &Facts) -> Workload {
         control_plane: pod.control_plane.clone(),
         template_hash: pod.template_hash.clone(),
         rules: pod.rules.clone(),
+        opaque_by_server: servers::ports_of_pod(&id.namespace, pod, facts),
     }
 }
 

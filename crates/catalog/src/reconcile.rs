@@ -3,15 +3,21 @@
 //! Every function compares with the committed state and gives only what differs,
 //! so that repeating it after its commands are applied gives nothing.
 
-use lockstep_model::{FactKey, FactKind, PodId, ServiceId, Settings, SliceId};
+use lockstep_model::{
+    ExternalWorkloadId, FactKey, FactKind, PodId, ServiceId, ServiceProfileId, Settings, SliceId,
+};
 use lockstep_position::HistoryId;
 use lockstep_state::{Command, Content, State};
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    Resume,
-    facts::{Facts, key, pod_key, service_key, slice_key},
-    join, pods,
+    Resume, external,
+    facts::{
+        Facts, external_workload_key, key, pod_key, service_key, service_profile_key, slice_key,
+    },
+    join,
+    known::Known,
+    pods,
 };
 
 /// The keys of all facts, known or remembered, and of all content, which may
@@ -27,6 +33,16 @@ pub(crate) fn everything(facts: &Facts, committed: &State) -> BTreeSet<FactKey> 
         .chain(content.pods().map(|(id, _)| pod_key(id)))
         .chain(content.services().map(|(id, _)| service_key(id)))
         .chain(content.slices().map(|(id, _)| slice_key(id)))
+        .chain(
+            content
+                .service_profiles()
+                .map(|(id, _)| service_profile_key(id)),
+        )
+        .chain(
+            content
+                .external_workloads()
+                .map(|(id, _)| external_workload_key(id)),
+        )
         .collect()
 }
 
@@ -45,12 +61,12 @@ pub(crate) fn settings(committed: &State, settings: &Arc<Settings>) -> Option<Co
 /// Puts, then removals, of the items that these objects make.
 pub(crate) fn content(
     committed: &State,
-    facts: &Facts,
+    known: Known<'_>,
     affected: &BTreeSet<FactKey>,
 ) -> impl Iterator<Item = Command> {
     let wanted = affected
         .iter()
-        .filter_map(|key| item(committed.content(), facts, key));
+        .filter_map(|key| item(committed.content(), known, key));
     let (puts, removals): (Vec<Command>, Vec<Command>) = wanted.partition(is_put);
     puts.into_iter().chain(removals)
 }
@@ -85,13 +101,16 @@ pub(crate) fn cursors(committed: &State, cursors: &Resume) -> impl Iterator<Item
 }
 
 /// The command for the one item that an object makes, if it must change.
-fn item(content: &Content, facts: &Facts, key: &FactKey) -> Option<Command> {
+fn item(content: &Content, known: Known<'_>, key: &FactKey) -> Option<Command> {
+    let facts = known.facts;
     match key.kind {
         FactKind::Node => node(content, facts, key),
-        FactKind::ReplicaSet | FactKind::Job => None,
+        FactKind::ReplicaSet | FactKind::Job | FactKind::Server => None,
         FactKind::Pod => pod(content, facts, key),
         FactKind::Service => service(content, facts, key),
-        FactKind::EndpointSlice => slice(content, facts, key),
+        FactKind::EndpointSlice => slice(content, known, key),
+        FactKind::ServiceProfile => service_profile(content, facts, key),
+        FactKind::ExternalWorkload => external_workload(content, facts, key),
     }
 }
 
@@ -131,15 +150,43 @@ fn service(content: &Content, facts: &Facts, key: &FactKey) -> Option<Command> {
     }
 }
 
-fn slice(content: &Content, facts: &Facts, key: &FactKey) -> Option<Command> {
+fn slice(content: &Content, known: Known<'_>, key: &FactKey) -> Option<Command> {
     let id = SliceId {
         namespace: key.namespace.clone(),
         name: key.name.clone(),
     };
-    let known = content.slice(&id);
-    match join::record(&id, facts).map(Arc::new) {
-        Some(record) => (known != Some(&record)).then_some(Command::PutSlice(id, record)),
-        None => known.map(|_| Command::RemoveSlice(id)),
+    let committed = content.slice(&id);
+    match join::record(&id, known).map(Arc::new) {
+        Some(record) => (committed != Some(&record)).then_some(Command::PutSlice(id, record)),
+        None => committed.map(|_| Command::RemoveSlice(id)),
+    }
+}
+
+fn service_profile(content: &Content, facts: &Facts, key: &FactKey) -> Option<Command> {
+    let id = ServiceProfileId {
+        namespace: key.namespace.clone(),
+        name: key.name.clone(),
+    };
+    let known = content.service_profile(&id);
+    match facts.service_profile(&id) {
+        Some(record) => {
+            (known != Some(record)).then(|| Command::PutServiceProfile(id, record.clone()))
+        }
+        None => known.map(|_| Command::RemoveServiceProfile(id)),
+    }
+}
+
+fn external_workload(content: &Content, facts: &Facts, key: &FactKey) -> Option<Command> {
+    let id = ExternalWorkloadId {
+        namespace: key.namespace.clone(),
+        name: key.name.clone(),
+    };
+    let known = content.external_workload(&id);
+    match external::record(&id, facts).map(Arc::new) {
+        Some(record) => {
+            (known != Some(&record)).then_some(Command::PutExternalWorkload(id, record))
+        }
+        None => known.map(|_| Command::RemoveExternalWorkload(id)),
     }
 }
 
@@ -149,12 +196,16 @@ fn is_put(command: &Command) -> bool {
         | Command::PutService(..)
         | Command::PutSlice(..)
         | Command::PutPod(..)
-        | Command::PutNode(..) => true,
+        | Command::PutNode(..)
+        | Command::PutServiceProfile(..)
+        | Command::PutExternalWorkload(..) => true,
         Command::OpenHistory(_)
         | Command::RemoveService(_)
         | Command::RemoveSlice(_)
         | Command::RemovePod(_)
         | Command::RemoveNode(_)
+        | Command::RemoveServiceProfile(_)
+        | Command::RemoveExternalWorkload(_)
         | Command::Remember(..)
         | Command::Forget(_)
         | Command::Advance(..) => false,

@@ -1,7 +1,10 @@
 //! Which objects have to be looked at again when another one changes.
 //!
 //! ```text
-//! ReplicaSet, Job ◀── Pod ◀── EndpointSlice ──▶ Service
+//! ReplicaSet, Job ◀── Pod ◀─────────────── EndpointSlice ──▶ Service
+//!                      │                        │
+//!                      ▼                        ▼
+//!        all Servers of the namespace ◀── ExternalWorkload
 //! ```
 //!
 //! The references in this picture, read backwards. They have no circle.
@@ -9,14 +12,37 @@
 use lockstep_model::{Fact, FactKey, OwnerRef, TargetRef};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::{key, pod_key, service_key};
-use crate::owner::owner_kind;
+use crate::{
+    facts::{Facts, external_workload_key, key, pod_key, service_key},
+    owner::owner_kind,
+    servers,
+};
 
 /// For each object, known or not, those that refer to it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct References(BTreeMap<FactKey, BTreeSet<FactKey>>);
 
 impl References {
+    /// The references of all these facts.
+    pub(crate) fn of(facts: &Facts) -> Self {
+        let mut references = Self::default();
+        for (key, fact) in facts.iter() {
+            references.replace(key, None, Some(fact));
+        }
+        references
+    }
+
+    /// Who refers to both.
+    pub(crate) fn to_both<'a>(
+        &'a self,
+        one: &FactKey,
+        other: &FactKey,
+    ) -> impl Iterator<Item = &'a FactKey> + use<'a> {
+        let both = self.0.get(one).zip(self.0.get(other));
+        both.into_iter()
+            .flat_map(|(one, other)| one.intersection(other))
+    }
+
     /// Notes that `from` said `old` and says `new` now.
     pub(crate) fn replace(&mut self, from: &FactKey, old: Option<&Fact>, new: Option<&Fact>) {
         let old = old.map(|fact| referred(from, fact)).unwrap_or_default();
@@ -57,16 +83,23 @@ impl References {
 /// What the item made of `fact` depends on beside `fact` itself.
 fn referred(from: &FactKey, fact: &Fact) -> BTreeSet<FactKey> {
     match fact {
-        Fact::Node(_) | Fact::Owner(_) | Fact::Service(_) => BTreeSet::new(),
+        Fact::Node(_)
+        | Fact::Owner(_)
+        | Fact::Service(_)
+        | Fact::ServiceProfile(_)
+        | Fact::Server(_) => BTreeSet::new(),
         Fact::Pod(pod) => {
             let owner = pod.owner.as_ref().and_then(|owner| owner_key(from, owner));
-            owner.into_iter().collect()
+            let servers = servers::all_of(&from.namespace);
+            owner.into_iter().chain([servers]).collect()
         }
+        Fact::ExternalWorkload(_) => [servers::all_of(&from.namespace)].into(),
         Fact::Slice(slice) => slice
             .endpoints
             .iter()
             .filter_map(|endpoint| match &endpoint.target {
                 TargetRef::Pod { pod, .. } => Some(pod_key(pod)),
+                TargetRef::External(workload) => Some(external_workload_key(workload)),
                 TargetRef::Address => None,
             })
             .chain([service_key(&slice.service)])
@@ -83,16 +116,18 @@ fn owner_key(from: &FactKey, owner: &OwnerRef) -> Option<FactKey> {
 mod tests {
     use super::*;
     use lockstep_model::{
-        AddressFamily, EndpointFact, FactKind, Mirror, PodId, ServiceId, SliceFact,
+        AddressFamily, EndpointFact, FactKind, Mirror, NamedBy, PodId, Readiness, ServiceId,
+        SliceFact,
     };
 
     fn slice(service: &str, pods: &[&str]) -> Fact {
         let endpoint = |pod: &&str| EndpointFact {
             addresses: Vec::new(),
-            ready: true,
+            readiness: Readiness::Ready,
             hostname: None,
             zone: None,
             hint_zones: Vec::new(),
+            hint_nodes: Vec::new(),
             target: TargetRef::Pod {
                 pod: PodId::named("shop", pod),
                 uid: None,
@@ -100,6 +135,8 @@ mod tests {
         };
         Fact::Slice(SliceFact {
             service: ServiceId::named("shop", service),
+            named_by: NamedBy::Label,
+            created_s: 0,
             family: AddressFamily::V4,
             ports: Vec::new(),
             endpoints: pods.iter().map(endpoint).collect(),

@@ -10,16 +10,15 @@
 mod cluster;
 
 use cluster::{
-    Leader, Objects, apply, at_address, at_pod, differences, digest_of, listed, named, owned_by,
-    pod, service, slice,
+    Leader, Objects,
+    any::{any_fact, any_settings, kind, name},
+    apply, listed, named,
 };
-use lockstep_catalog::SourceEvent;
-use lockstep_model::{
-    Cursor, EndpointFact, Fact, FactKey, FactKind, OwnerRef, PodPhase, ServiceKind,
-};
-use lockstep_state::Command;
+use lockstep_catalog::{SourceEvent, audit};
+use lockstep_model::{Cursor, Fact, FactKey, FactKind, Settings};
+use lockstep_state::{Command, State};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The API server: what is there, and what each kind's watch has told of it.
 #[derive(Default)]
@@ -78,81 +77,8 @@ enum Step {
     List(FactKind),
     Settle,
     Checkpoint,
-    /// Another replica leads, with what is committed.
-    ChangeLeader,
-}
-
-fn name() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["a", "b"])
-}
-
-fn kind() -> impl Strategy<Value = FactKind> {
-    prop::sample::select(FactKind::ALL.to_vec())
-}
-
-fn any_endpoint() -> impl Strategy<Value = EndpointFact> {
-    let uid = prop::option::of(name());
-    (1..5u8, name(), uid, any::<[bool; 3]>()).prop_map(|(last, pod, uid, [ready, dns, to_pod])| {
-        let endpoint = if to_pod {
-            at_pod(last, pod, uid)
-        } else {
-            at_address(last)
-        };
-        EndpointFact {
-            ready,
-            hostname: dns.then(|| pod.into()),
-            ..endpoint
-        }
-    })
-}
-
-fn any_pod() -> impl Strategy<Value = Fact> {
-    let phases = vec![PodPhase::Pending, PodPhase::Running, PodPhase::Finished];
-    let owner = prop::option::of((
-        prop::sample::select(vec!["ReplicaSet", "Job", "DaemonSet"]),
-        name(),
-    ));
-    let phase = prop::sample::select(phases);
-    (name(), 0..5u8, owner, phase).prop_map(|(uid, last, owner, phase)| {
-        let mut pod = pod(uid, last);
-        pod.owner = owner.map(|(kind, name)| OwnerRef {
-            kind: kind.into(),
-            name: name.into(),
-        });
-        pod.phase = phase;
-        if last == 0 {
-            pod.addresses.ips.clear();
-        }
-        Fact::Pod(pod)
-    })
-}
-
-fn any_fact(kind: FactKind) -> BoxedStrategy<Fact> {
-    match kind {
-        FactKind::Node => prop::option::of(name())
-            .prop_map(|zone| Fact::Node(zone.map(Into::into)))
-            .boxed(),
-        FactKind::ReplicaSet | FactKind::Job => {
-            let kinds = prop::sample::select(vec!["Deployment", "Job", "Rollout"]);
-            (kinds, name())
-                .prop_map(|(kind, name)| owned_by(kind, name))
-                .boxed()
-        }
-        FactKind::Pod => any_pod().boxed(),
-        FactKind::Service => {
-            let kinds = prop_oneof![
-                4 => Just(ServiceKind::Endpoints),
-                1 => Just(ServiceKind::ExternalName),
-            ];
-            kinds.prop_map(service).boxed()
-        }
-        FactKind::EndpointSlice => {
-            let endpoints = prop::collection::vec(any_endpoint(), 0..4);
-            (name(), endpoints)
-                .prop_map(|(service, endpoints)| slice(service, endpoints))
-                .boxed()
-        }
-    }
+    /// Another replica leads, with what is committed and its own settings.
+    ChangeLeader(Arc<Settings>),
 }
 
 fn any_change() -> impl Strategy<Value = Step> {
@@ -169,7 +95,7 @@ fn any_step() -> impl Strategy<Value = Step> {
         1 => kind().prop_map(Step::List),
         4 => Just(Step::Settle),
         1 => Just(Step::Checkpoint),
-        1 => Just(Step::ChangeLeader),
+        1 => any_settings().prop_map(Step::ChangeLeader),
     ]
 }
 
@@ -191,8 +117,8 @@ fn take(step: Step, source: &mut Source, leader: &mut Leader) {
             let commands = leader.catalog.checkpoint(&leader.state);
             apply(&mut leader.state, commands);
         }
-        Step::ChangeLeader => {
-            *leader = Leader::resume(leader.state.clone());
+        Step::ChangeLeader(settings) => {
+            *leader = Leader::resume_with(leader.state.clone(), settings);
             source.follow(leader);
         }
     }
@@ -206,11 +132,15 @@ fn rank(command: &Command) -> u8 {
         Command::PutService(..)
         | Command::PutSlice(..)
         | Command::PutPod(..)
-        | Command::PutNode(..) => 2,
+        | Command::PutNode(..)
+        | Command::PutServiceProfile(..)
+        | Command::PutExternalWorkload(..) => 2,
         Command::RemoveService(_)
         | Command::RemoveSlice(_)
         | Command::RemovePod(_)
-        | Command::RemoveNode(_) => 3,
+        | Command::RemoveNode(_)
+        | Command::RemoveServiceProfile(_)
+        | Command::RemoveExternalWorkload(_) => 3,
         Command::Remember(..) | Command::Forget(_) => 4,
         Command::Advance(..) => 5,
     }
@@ -230,9 +160,14 @@ fn catch_up(source: &mut Source, leader: &mut Leader) {
 }
 
 fn assert_true(source: &Source, leader: &Leader) {
-    assert_eq!(differences(&leader.state, &source.objects), []);
     let content = leader.state.content();
-    assert_eq!(content.digest(), digest_of(&source.objects));
+    let settings = content.settings().unwrap().clone();
+    let lists = listed(&source.objects, "audit");
+    assert_eq!(audit(&leader.state, lists, &settings), Ok(Vec::new()));
+    let fresh = Leader::of_with(&source.objects, settings);
+    assert_eq!(content.digest(), fresh.state.content().digest());
+    let memory = leader.state.memory().facts();
+    assert_eq!(memory, fresh.state.memory().facts());
 }
 
 proptest! {
@@ -241,7 +176,7 @@ proptest! {
     #[test]
     fn the_end_is_what_the_objects_say(
         synced in any::<bool>(),
-        steps in prop::collection::vec(any_step(), 0..80),
+        steps in prop::collection::vec(any_step(), 0..120),
     ) {
         let (mut source, mut leader) = (Source::default(), Leader::new());
         if synced {
@@ -259,6 +194,7 @@ proptest! {
         before in prop::collection::vec(any_step(), 0..40),
         unsettled in prop::collection::vec(any_change(), 0..10),
         after in prop::collection::vec(any_change(), 0..10),
+        settings in any_settings(),
     ) {
         let (mut source, mut leader) = (Source::default(), Leader::new());
         for step in before {
@@ -272,7 +208,7 @@ proptest! {
         for kind in FactKind::ALL {
             take(Step::Tell(kind), &mut source, &mut leader);
         }
-        take(Step::ChangeLeader, &mut source, &mut leader);
+        take(Step::ChangeLeader(settings), &mut source, &mut leader);
         prop_assert!(leader.catalog.is_complete());
         for change in after {
             take(change, &mut source, &mut leader);
@@ -280,6 +216,21 @@ proptest! {
         prop_assert!(FactKind::ALL.iter().all(|kind| source.told.contains_key(kind)));
         catch_up(&mut source, &mut leader);
         assert_true(&source, &leader);
+    }
+
+    #[test]
+    fn each_change_alone_ends_as_a_list_of_everything(
+        changes in prop::collection::vec(any_change(), 0..60),
+        settings in any_settings(),
+    ) {
+        let mut source = Source::default();
+        let mut leader = Leader::resume_with(State::default(), settings);
+        catch_up(&mut source, &mut leader);
+        for change in changes {
+            take(change, &mut source, &mut leader);
+            catch_up(&mut source, &mut leader);
+            assert_true(&source, &leader);
+        }
     }
 
     #[test]

@@ -9,12 +9,13 @@
 mod cluster;
 
 use cluster::{
-    HISTORY, Leader, Objects, at_pod, differences, ip, listed, named, owned_by, pod, pod_key,
-    service_key, settings, slice, slice_key, web,
+    HISTORY, Leader, Objects, app, at_pod, differences, external, external_key, ip, listed, named,
+    owned_by, pod, pod_key, server, server_key, service_key, service_profile, settings, slice,
+    slice_key, web,
 };
 use lockstep_catalog::{Catalog, IncompleteList, SourceEvent, audit};
 use lockstep_model::{
-    Cursor, Fact, FactKey, FactKind, PodAddresses, PodId, ServiceId, Settings, SliceId,
+    Cursor, Fact, FactKey, FactKind, PodAddresses, PodId, ServerPort, ServiceId, Settings, SliceId,
 };
 use lockstep_position::{HistoryId, Revision};
 use lockstep_state::{Command, State};
@@ -37,6 +38,15 @@ fn shop() -> Objects {
             slice_key("web-1"),
             slice("web", vec![at_pod(1, "a", None), at_pod(2, "b", None)]),
         ),
+        (
+            named(FactKind::ServiceProfile, "web.shop"),
+            service_profile(1),
+        ),
+        (
+            server_key("raw"),
+            server(app("web"), ServerPort::Number(8080)),
+        ),
+        (external_key("vm"), Fact::ExternalWorkload(external(100))),
     ])
 }
 
@@ -90,8 +100,9 @@ fn the_first_sync_is_one_change_in_a_fixed_order() {
     let mut leader = Leader::new();
     leader.list(&shop());
     let commands = leader.settle();
+    let (first, rest) = commands.split_at(9);
     assert_eq!(
-        names(&commands),
+        names(first),
         [
             "OpenHistory",
             "PutSettings",
@@ -100,20 +111,13 @@ fn the_first_sync_is_one_change_in_a_fixed_order() {
             "PutPod",
             "PutService",
             "PutSlice",
-            "Remember",
-            "Remember",
-            "Remember",
-            "Remember",
-            "Remember",
-            "Remember",
-            "Advance",
-            "Advance",
-            "Advance",
-            "Advance",
-            "Advance",
-            "Advance",
+            "PutServiceProfile",
+            "PutExternalWorkload",
         ]
     );
+    let (facts, cursors) = rest.split_at(shop().len());
+    assert_eq!(names(facts), vec!["Remember"; shop().len()]);
+    assert_eq!(names(cursors), ["Advance"; FactKind::ALL.len()]);
     let position = leader.state.position();
     assert_eq!(position.revision, Revision::from_u64(1));
     assert_eq!(position.history, HISTORY);
@@ -174,18 +178,37 @@ fn a_new_leader_mends_what_another_version_joined_otherwise() {
 
 #[test]
 fn a_kind_that_was_never_listed_is_listed_before_anything_is_wanted() {
-    let mut state = State::default();
-    let known = FactKind::ALL
-        .into_iter()
-        .filter(|kind| *kind != FactKind::Job);
-    let cursors = known.map(|kind| Command::Advance(kind, Cursor("1".into())));
-    cluster::apply(&mut state, cursors.collect());
-    let mut leader = Leader::resume(state);
-    assert!(!leader.catalog.is_complete());
-    assert!(!leader.catalog.cursors().contains_key(&FactKind::Job));
-    assert_eq!(leader.settle(), []);
-    leader.list(&Objects::new());
-    assert_ne!(leader.settle(), []);
+    for missing in FactKind::ALL {
+        let mut state = State::default();
+        let known = FactKind::ALL.into_iter().filter(|kind| *kind != missing);
+        let cursors = known.map(|kind| Command::Advance(kind, Cursor("1".into())));
+        cluster::apply(&mut state, cursors.collect());
+        let mut leader = Leader::resume(state);
+        assert!(!leader.catalog.is_complete());
+        assert!(!leader.catalog.cursors().contains_key(&missing));
+        assert_eq!(leader.settle(), []);
+        leader.list(&Objects::new());
+        assert_ne!(leader.settle(), []);
+    }
+}
+
+/// What was deleted while a watch was down is missing in the list that comes after it.
+#[test]
+fn each_kind_that_was_lost_comes_back_with_a_list_that_takes_away_what_is_gone() {
+    for kind in FactKind::ALL {
+        let mut objects = shop();
+        objects.retain(|key, _| key.kind != kind);
+        let mut leader = Leader::of(&shop());
+        leader.catalog.observe(SourceEvent::Lost { kind });
+        assert_eq!(leader.learn(service_key("cart"), Some(web())), []);
+        objects.insert(service_key("cart"), web());
+        let lists = listed(&objects, "9").into_iter();
+        for listed in lists.filter(|listed| listed.kind == kind) {
+            leader.catalog.observe(SourceEvent::Listed(listed));
+        }
+        leader.settle();
+        assert_eq!(differences(&leader.state, &objects), [], "{kind}");
+    }
 }
 
 #[test]
@@ -296,6 +319,12 @@ fn an_audit_names_each_difference() {
         named(FactKind::Node, "node-a"),
         Fact::Node(Some("zone-b".into())),
     );
+    other.remove(&external_key("vm"));
+    other.insert(
+        named(FactKind::ServiceProfile, "web.shop"),
+        service_profile(2),
+    );
+    other.insert(server_key("other"), Fact::Server(None));
     let texts: Vec<String> = differences(&state, &other)
         .iter()
         .map(ToString::to_string)
@@ -306,10 +335,15 @@ fn an_audit_names_each_difference() {
             "zone of node node-a: not the same in the source and in the state",
             "service shop/cart: in the source, not in the state",
             "slice shop/web-1: not the same in the source and in the state",
+            "service profile shop/web.shop: not the same in the source and in the state",
             "pod shop/b: in the state, not in the source",
+            "external workload shop/vm: in the state, not in the source",
             "fact of nodes node-a: not the same in the source and in the state",
             "fact of pods shop/b: in the state, not in the source",
             "fact of services shop/cart: in the source, not in the state",
+            "fact of serviceprofiles shop/web.shop: not the same in the source and in the state",
+            "fact of servers shop/other: in the source, not in the state",
+            "fact of externalworkloads shop/vm: in the state, not in the source",
         ]
     );
 }

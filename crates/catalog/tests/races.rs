@@ -10,10 +10,10 @@
 mod cluster;
 
 use cluster::{
-    Leader, Objects, at_address, at_pod, differences, digest_of, ip, named, owned_by, pod, pod_key,
-    service, service_key, slice, slice_key, web,
+    Leader, Objects, after, at_address, at_pod, ip, named, owned_by, pod, pod_key, service,
+    service_key, slice, slice_key, web,
 };
-use lockstep_model::{Fact, FactKey, FactKind, PodPhase, ServiceKind, SliceId};
+use lockstep_model::{Fact, FactKind, PodPhase, ServiceKind, SliceId};
 use lockstep_state::Command;
 use std::net::IpAddr;
 
@@ -29,22 +29,6 @@ fn shop() -> Objects {
         (service_key("cart"), web()),
         (pod_key("a"), Fact::Pod(pod("a1", 1))),
     ])
-}
-
-/// Tells a leader of `changes`, each settled by itself, and checks that the
-/// state ends as a fresh start would have it.
-fn after(mut objects: Objects, changes: Vec<(FactKey, Option<Fact>)>) -> Leader {
-    let mut leader = Leader::of(&objects);
-    for (key, fact) in changes {
-        match &fact {
-            Some(fact) => objects.insert(key.clone(), fact.clone()),
-            None => objects.remove(&key),
-        };
-        leader.learn(key, fact);
-    }
-    assert_eq!(differences(&leader.state, &objects), []);
-    assert_eq!(leader.state.content().digest(), digest_of(&objects));
-    leader
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every shape of ownership, as the labels want it.
 
 use super::*;
-use lockstep_model::{Fact, OwnerFact, PodAddresses, PodPhase, PortRules};
+use lockstep_model::{Fact, ObjectLabels, OwnerFact, PodAddresses, PodPhase, PortRules};
 use std::sync::Arc;
 
 fn reference(kind: &str, name: &str) -> OwnerRef {
@@ -23,6 +23,8 @@ fn pod(owner: Option<OwnerRef>) -> PodFact {
         addresses: PodAddresses::default(),
         phase: PodPhase::Running,
         terminating: false,
+        labels: ObjectLabels::new(),
+        ports: Vec::new(),
     }
 }
 

@@ -1,11 +1,15 @@
 //! A small cluster to tell of, and a leader to tell it to.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
+pub mod any;
+
 use lockstep_catalog::{Catalog, Difference, Listed, SourceEvent, audit};
 use lockstep_model::{
-    AddressFamily, Cursor, EndpointFact, EndpointTarget, Fact, FactKey, FactKind, InternalTraffic,
-    Mirror, OwnerFact, OwnerRef, PodAddresses, PodFact, PodId, PodPhase, PortRules, ServiceId,
-    ServiceKind, ServicePort, ServiceRecord, Settings, SliceFact, SlicePort, TargetRef,
+    AddressFamily, Cursor, DstOverride, EndpointFact, EndpointTarget, ExternalWorkloadFact,
+    ExternalWorkloadId, Fact, FactKey, FactKind, Holds, InternalTraffic, LabelSelector, Mirror,
+    NamedBy, NamedPort, ObjectLabels, OwnerFact, OwnerRef, PodAddresses, PodFact, PodId, PodPhase,
+    PortRules, Readiness, Requirement, ServerFact, ServerPort, ServiceId, ServiceKind, ServicePort,
+    ServiceProfileRecord, ServiceRecord, Settings, SliceFact, SlicePort, TargetRef,
 };
 use lockstep_position::{Digest, HistoryId, LogId, Term};
 use lockstep_state::{Batch, Command, Outcome, State};
@@ -42,6 +46,14 @@ pub fn pod_key(name: &str) -> FactKey {
     named(FactKind::Pod, name)
 }
 
+pub fn server_key(name: &str) -> FactKey {
+    named(FactKind::Server, name)
+}
+
+pub fn external_key(name: &str) -> FactKey {
+    named(FactKind::ExternalWorkload, name)
+}
+
 pub fn service(kind: ServiceKind) -> Fact {
     Fact::Service(ServiceRecord {
         kind,
@@ -52,6 +64,8 @@ pub fn service(kind: ServiceKind) -> Fact {
         cluster_ips: vec![ip(200)],
         internal_traffic: InternalTraffic::Cluster,
         opaque_ports: None,
+        remote: None,
+        is_federated: false,
     })
 }
 
@@ -59,7 +73,8 @@ pub fn web() -> Fact {
     service(ServiceKind::Endpoints)
 }
 
-/// A running pod at `10.0.0.last`, owned by ReplicaSet `rs`.
+/// A running pod at `10.0.0.last`, owned by ReplicaSet `rs`, with label `app: web` and a
+/// port `http` at 8080 that port 80 of its host leads to.
 pub fn pod(uid: &str, last: u8) -> PodFact {
     PodFact {
         uid: uid.into(),
@@ -78,7 +93,71 @@ pub fn pod(uid: &str, last: u8) -> PodFact {
         },
         phase: PodPhase::Running,
         terminating: false,
+        labels: labels("web"),
+        ports: vec![port("http", 8080, Some(80))],
     }
+}
+
+pub fn labels(app: &str) -> ObjectLabels {
+    [("app".into(), app.into())].into()
+}
+
+pub fn port(name: &str, port: u16, host_port: Option<u16>) -> NamedPort {
+    NamedPort {
+        name: name.into(),
+        port,
+        host_port,
+    }
+}
+
+/// An external workload at `10.0.0.last` with a port `http` at 8080, and label `app: vm`.
+pub fn external(last: u8) -> ExternalWorkloadFact {
+    ExternalWorkloadFact {
+        owner: None,
+        labels: labels("vm"),
+        ips: vec![ip(last)],
+        ports: vec![port("http", 8080, None)],
+        identity: format!("spiffe://shop/vm-{last}").into(),
+        server_name: "vm.shop".into(),
+        opaque: None,
+    }
+}
+
+/// Chooses what has label `app` with this value.
+pub fn app(value: &str) -> LabelSelector {
+    LabelSelector(vec![Requirement {
+        key: "app".into(),
+        holds: Holds::In(vec![value.into()]),
+    }])
+}
+
+/// A Server that makes this port of these pods opaque.
+pub fn server(pods: LabelSelector, port: ServerPort) -> Fact {
+    Fact::Server(Some(ServerFact {
+        pods: Some(pods),
+        external_workloads: None,
+        port,
+    }))
+}
+
+/// A Server that makes this port of these external workloads opaque.
+pub fn server_of_external(external_workloads: LabelSelector, port: ServerPort) -> Fact {
+    Fact::Server(Some(ServerFact {
+        pods: None,
+        external_workloads: Some(external_workloads),
+        port,
+    }))
+}
+
+pub fn service_profile(weight: u32) -> Fact {
+    let to = DstOverride {
+        authority: "api.shop".into(),
+        weight,
+    };
+    Fact::ServiceProfile(Arc::new(ServiceProfileRecord {
+        dst_overrides: vec![to],
+        ..ServiceProfileRecord::default()
+    }))
 }
 
 pub fn owned_by(kind: &str, name: &str) -> Fact {
@@ -101,20 +180,35 @@ pub fn at_pod(last: u8, pod: &str, uid: Option<&str>) -> EndpointFact {
     }
 }
 
+/// A ready endpoint of an external workload.
+pub fn at_external(last: u8, name: &str) -> EndpointFact {
+    EndpointFact {
+        target: TargetRef::External(ExternalWorkloadId::named("shop", name)),
+        ..at_address(last)
+    }
+}
+
 pub fn at_address(last: u8) -> EndpointFact {
     EndpointFact {
         addresses: vec![ip(last)],
-        ready: true,
+        readiness: Readiness::Ready,
         hostname: None,
         zone: Some("zone-a".into()),
         hint_zones: Vec::new(),
+        hint_nodes: Vec::new(),
         target: TargetRef::Address,
     }
 }
 
 pub fn slice(of: &str, endpoints: Vec<EndpointFact>) -> Fact {
+    slice_of_age(0, of, endpoints)
+}
+
+pub fn slice_of_age(created_s: i64, of: &str, endpoints: Vec<EndpointFact>) -> Fact {
     Fact::Slice(SliceFact {
         service: ServiceId::named("shop", of),
+        named_by: NamedBy::Label,
+        created_s,
         family: AddressFamily::V4,
         ports: vec![SlicePort {
             name: "http".into(),
@@ -160,6 +254,22 @@ pub fn digest_of(objects: &Objects) -> Digest {
     Leader::of(objects).state.content().digest()
 }
 
+/// Tells a leader of `changes`, each settled by itself, and checks that the
+/// state ends as a fresh start would have it.
+pub fn after(mut objects: Objects, changes: Vec<(FactKey, Option<Fact>)>) -> Leader {
+    let mut leader = Leader::of(&objects);
+    for (key, fact) in changes {
+        match &fact {
+            Some(fact) => objects.insert(key.clone(), fact.clone()),
+            None => objects.remove(&key),
+        };
+        leader.learn(key, fact);
+    }
+    assert_eq!(differences(&leader.state, &objects), []);
+    assert_eq!(leader.state.content().digest(), digest_of(&objects));
+    leader
+}
+
 /// A catalogue and the state that its commands go to.
 pub struct Leader {
     pub catalog: Catalog,
@@ -175,8 +285,13 @@ impl Leader {
 
     /// A leader that follows another one.
     pub fn resume(state: State) -> Self {
+        Self::resume_with(state, settings())
+    }
+
+    /// A leader with other settings that follows another one.
+    pub fn resume_with(state: State, settings: Arc<Settings>) -> Self {
         Self {
-            catalog: Catalog::resume(&state, settings(), HISTORY),
+            catalog: Catalog::resume(&state, settings, HISTORY),
             state,
             events: 0,
         }
@@ -184,7 +299,12 @@ impl Leader {
 
     /// A leader that has listed `objects` and committed what they mean.
     pub fn of(objects: &Objects) -> Self {
-        let mut leader = Self::new();
+        Self::of_with(objects, settings())
+    }
+
+    /// The same with other settings.
+    pub fn of_with(objects: &Objects, settings: Arc<Settings>) -> Self {
+        let mut leader = Self::resume_with(State::default(), settings);
         leader.list(objects);
         leader.settle();
         leader
@@ -221,7 +341,7 @@ impl Leader {
     }
 
     /// Where the endpoints of a service are, each with the service account of
-    /// the pod behind it.
+    /// the pod behind it, or the identity of the external workload.
     pub fn endpoints(&self, service: &str) -> Vec<(IpAddr, Option<String>)> {
         let id = ServiceId::named("shop", service);
         let slices = self.state.content().slices_of(&id);
@@ -229,7 +349,28 @@ impl Leader {
             .flat_map(|slice| &slice.endpoints)
             .map(|endpoint| match &endpoint.target {
                 EndpointTarget::Pod(pod) => (endpoint.ip, Some(pod.service_account.to_string())),
+                EndpointTarget::External(workload) => {
+                    (endpoint.ip, Some(workload.identity.to_string()))
+                }
                 EndpointTarget::Address => (endpoint.ip, None),
+            })
+            .collect()
+    }
+
+    /// The address of each endpoint of a service, how it shows, and the ports that
+    /// Servers make opaque on what stands behind it.
+    pub fn shown(&self, service: &str) -> Vec<(IpAddr, Readiness, String)> {
+        let id = ServiceId::named("shop", service);
+        let slices = self.state.content().slices_of(&id);
+        slices
+            .flat_map(|slice| &slice.endpoints)
+            .map(|endpoint| {
+                let opaque = match &endpoint.target {
+                    EndpointTarget::Pod(pod) => pod.opaque_by_server.to_string(),
+                    EndpointTarget::External(workload) => workload.opaque_by_server.to_string(),
+                    EndpointTarget::Address => String::new(),
+                };
+                (endpoint.ip, endpoint.readiness, opaque)
             })
             .collect()
     }

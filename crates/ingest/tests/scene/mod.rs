@@ -323,7 +323,8 @@ fn first_sync() -> Vec<Command> {
         Command::OpenHistory(HISTORY),
         Command::PutSettings(settings),
     ];
-    let cursors = FactKind::ALL.map(|kind| Command::Advance(kind, cursor(1)));
+    let cursors = resume(1).into_iter();
+    let cursors = cursors.map(|(kind, cursor)| Command::Advance(kind, cursor));
     begin.into_iter().chain(cursors).collect()
 }
 
