@@ -5,9 +5,10 @@
 use bytes::Bytes;
 use lockstep_model::Target;
 use lockstep_position::{HistoryId, Revision};
-use lockstep_resolution::{Answer, Client, EndpointStream, Place, State, endpoints};
+use lockstep_resolution::{Answer, Client, EndpointStream, Place, Selection, State, endpoints};
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
@@ -43,6 +44,7 @@ pub(crate) struct Cell {
 struct Newest {
     at: (HistoryId, Revision),
     answer: Answer,
+    contested: Arc<BTreeSet<IpAddr>>,
     steps: VecDeque<Step>,
 }
 
@@ -97,6 +99,15 @@ impl Cells {
 impl Cell {
     /// Brings a stream to the answer in `state`, and gives the messages.
     pub(crate) fn advance(&self, state: &State, stream: &mut EndpointStream) -> Frames {
+        self.newest(state, |newest| newest.advance(stream))
+    }
+
+    /// The addresses that several objects claim in the answer in `state`.
+    pub(crate) fn contested(&self, state: &State) -> Arc<BTreeSet<IpAddr>> {
+        self.newest(state, |newest| newest.contested.clone())
+    }
+
+    fn newest<T>(&self, state: &State, take: impl FnOnce(&mut Newest) -> T) -> T {
         let at = (state.position().history, state.position().revision);
         // Held while the answer is worked out: the others wait for it instead
         // of working it out once more each.
@@ -108,19 +119,26 @@ impl Cell {
                 Newest::after(last, at, endpoints(state, target, place))
             }
         };
-        slot.insert(newest).advance(stream)
+        take(slot.insert(newest))
     }
 }
 
 impl Newest {
     /// An equal answer stays the same one, with all steps to it, so that its
     /// streams see at a glance that they have nothing to say.
-    fn after(last: Option<Self>, at: (HistoryId, Revision), answer: Answer) -> Self {
+    fn after(last: Option<Self>, at: (HistoryId, Revision), selection: Selection) -> Self {
+        let Selection { answer, contested } = selection;
+        let contested = contested.into();
         match last {
-            Some(last) if last.answer == answer => Self { at, ..last },
+            Some(last) if last.answer == answer => Self {
+                at,
+                contested,
+                ..last
+            },
             Some(_) | None => Self {
                 at,
                 answer,
+                contested,
                 steps: VecDeque::new(),
             },
         }

@@ -97,9 +97,10 @@ impl<V: View, S: Speaker> Conversation<V, S> {
 
     fn look_again(&mut self) {
         let mut state = self.view.newest();
-        let topics = S::topics(&state, self.speaker.asked());
+        let topics = self.speaker.topics(&state);
         if topics != self.topics {
-            let watched = Watched::of::<S>(self.view.as_ref(), self.speaker.asked(), topics);
+            let speaker = &mut self.speaker;
+            let watched = Watched::of(self.view.as_ref(), topics, |state| speaker.topics(state));
             state = watched.state;
             self.topics = watched.topics;
             self.wakes = watched.wakes;

@@ -1,24 +1,16 @@
 //! Updates and profiles as the proxy API's messages, field by field.
 
-use linkerd2_proxy_api::{destination as api, meta, net};
+mod condition;
+mod service_profile;
+
+use linkerd2_proxy_api::{destination as api, net};
 use lockstep_model::{Http2Params, KeepAlive, Text};
 use lockstep_resolution::{
-    Described, EndpointSet, Hint, HintedProtocol, Identity, LabelKey, Labels, Profile,
-    ServiceProfile, Update,
+    Described, EndpointSet, Hint, HintedProtocol, Identity, LabelKey, Labels, Profile, Update,
 };
 use std::{
     collections::{BTreeSet, HashMap},
     net::SocketAddr,
-};
-
-/// The budget that a client without a ServiceProfile retries within.
-const RETRY_BUDGET: api::RetryBudget = api::RetryBudget {
-    retry_ratio: 0.2,
-    min_retries_per_second: 10,
-    ttl: Some(prost_types::Duration {
-        seconds: 10,
-        nanos: 0,
-    }),
 };
 
 /// One message of a `Get` stream.
@@ -38,41 +30,14 @@ pub(crate) fn update(update: &Update) -> api::Update {
 /// One message of a `GetProfile` stream.
 pub(crate) fn profile(profile: &Profile) -> api::DestinationProfile {
     match profile {
-        Profile::Service(service) => of_service(service),
+        Profile::Service(service) => service_profile::message(service),
         Profile::Endpoint(endpoint) => api::DestinationProfile {
             opaque_protocol: endpoint.opaque,
-            retry_budget: Some(RETRY_BUDGET),
+            retry_budget: Some(service_profile::RETRY_BUDGET),
             endpoint: Some(weighted(endpoint.address, &endpoint.described)),
             ..api::DestinationProfile::default()
         },
         Profile::Undeclared => api::DestinationProfile::default(),
-    }
-}
-
-fn of_service(service: &ServiceProfile) -> api::DestinationProfile {
-    let parent = meta::Resource {
-        group: "core".to_owned(),
-        kind: "Service".to_owned(),
-        name: service.service.name.to_string(),
-        namespace: service.service.namespace.to_string(),
-        section: String::new(),
-        port: u32::from(service.port),
-    };
-    // The controller that clients know refers to no ServiceProfile in this way.
-    let profile = meta::Resource {
-        group: "linkerd.io".to_owned(),
-        ..meta::Resource::default()
-    };
-    let reference = |resource| meta::Metadata {
-        kind: Some(meta::metadata::Kind::Resource(resource)),
-    };
-    api::DestinationProfile {
-        fully_qualified_name: service.name.to_string(),
-        opaque_protocol: service.opaque,
-        retry_budget: Some(RETRY_BUDGET),
-        parent_ref: Some(reference(parent)),
-        profile_ref: Some(reference(profile)),
-        ..api::DestinationProfile::default()
     }
 }
 
@@ -114,16 +79,22 @@ fn labels(labels: &Labels) -> HashMap<String, String> {
 }
 
 fn tls_identity(identity: &Identity) -> api::TlsIdentity {
-    let named = |name: &Text| api::tls_identity::DnsLikeIdentity {
+    use api::tls_identity::{DnsLikeIdentity, Strategy, UriLikeIdentity};
+    let named = |name: &Text| DnsLikeIdentity {
         name: name.to_string(),
     };
-    let (name, server_name) = match identity {
-        Identity::Workload(name) => (named(name), Some(named(name))),
-        Identity::Gateway(name) => (named(name), None),
+    let (strategy, server_name) = match identity {
+        Identity::Workload(name) => (Strategy::DnsLikeIdentity(named(name)), Some(named(name))),
+        Identity::Gateway(name) => (Strategy::DnsLikeIdentity(named(name)), None),
+        Identity::External { uri, server_name } => {
+            let uri = uri.to_string();
+            let strategy = Strategy::UriLikeIdentity(UriLikeIdentity { uri });
+            (strategy, Some(named(server_name)))
+        }
     };
     api::TlsIdentity {
         server_name,
-        strategy: Some(api::tls_identity::Strategy::DnsLikeIdentity(name)),
+        strategy: Some(strategy),
     }
 }
 

@@ -14,18 +14,26 @@ use crate::{
     speaker::Speaker,
 };
 
-/// What a `Get` asks.
+/// What a `Get` asks, and where its answer is kept.
 pub(crate) struct GetAsked {
     path: Text,
     target: Target,
     client: Client,
+    answers: Arc<Answers>,
+    cell: Option<Arc<Cell>>,
+}
+
+impl GetAsked {
+    fn cell(&mut self, state: &State) -> Arc<Cell> {
+        let own = self.cell.take();
+        let cell = self.answers.cell(state, &self.target, &self.client, own);
+        self.cell.insert(cell).clone()
+    }
 }
 
 /// A `Get` stream.
 pub(crate) struct GetSpeaker {
     asked: GetAsked,
-    answers: Arc<Answers>,
-    cell: Option<Arc<Cell>>,
     stream: EndpointStream,
     unsaid: Unsaid,
 }
@@ -35,24 +43,33 @@ impl Speaker for GetSpeaker {
 
     type Asked = GetAsked;
 
-    fn ask(state: &State, request: &GetDestination) -> Result<GetAsked, Refusal> {
+    fn ask(
+        state: &State,
+        request: &GetDestination,
+        answers: &Arc<Answers>,
+    ) -> Result<GetAsked, Refusal> {
         Ok(GetAsked {
             path: request.path.as_str().into(),
             target: target(state, &request.path)?,
             client: Client::from_token(&request.context_token),
+            answers: answers.clone(),
+            cell: None,
         })
     }
 
-    fn topics(_: &State, asked: &GetAsked) -> Vec<Topic> {
-        topics_of_get(&asked.target, &asked.client)
+    fn topics_of(state: &State, asked: &mut GetAsked) -> Vec<Topic> {
+        // Nobody claims an address of nothing, and a name that is made up needs no cell.
+        let contested = match state.content().service(&asked.target.service) {
+            Some(_) => asked.cell(state).contested(state),
+            None => Arc::default(),
+        };
+        topics_of_get(&asked.target, &asked.client, &contested)
     }
 
-    fn open(state: &State, asked: GetAsked, answers: &Arc<Answers>) -> Result<Self, Refusal> {
+    fn open(state: &State, asked: GetAsked) -> Result<Self, Refusal> {
         servable(state, &asked.target, &asked.path)?;
         let mut speaker = Self {
             asked,
-            answers: answers.clone(),
-            cell: None,
             stream: EndpointStream::default(),
             unsaid: Unsaid::default(),
         };
@@ -60,15 +77,13 @@ impl Speaker for GetSpeaker {
         Ok(speaker)
     }
 
-    fn asked(&self) -> &GetAsked {
-        &self.asked
+    fn topics(&mut self, state: &State) -> Vec<Topic> {
+        Self::topics_of(state, &mut self.asked)
     }
 
     fn look(&mut self, state: &State) {
-        let GetAsked { target, client, .. } = &self.asked;
-        let cell = self.answers.cell(state, target, client, self.cell.take());
+        let cell = self.asked.cell(state);
         self.unsaid = Unsaid::from(cell.advance(state, &mut self.stream));
-        self.cell = Some(cell);
     }
 
     fn next(&mut self) -> Option<Bytes> {

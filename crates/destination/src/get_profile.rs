@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use linkerd2_proxy_api::destination::GetDestination;
 use lockstep_resolution::{
-    Profile, ProfileStream, Question, Refusal, State, Topic, question, topics_of_profile,
+    Client, Profile, ProfileStream, Question, Refusal, State, Topic, question, topics_of_profile,
 };
 use std::sync::Arc;
 
@@ -20,21 +20,22 @@ impl Speaker for ProfileSpeaker {
 
     type Asked = Question;
 
-    fn ask(state: &State, request: &GetDestination) -> Result<Question, Refusal> {
-        question(state, &request.path)
+    fn ask(state: &State, request: &GetDestination, _: &Arc<Answers>) -> Result<Question, Refusal> {
+        let client = Client::from_token(&request.context_token);
+        question(state, &request.path, &client)
     }
 
-    fn topics(state: &State, asked: &Question) -> Vec<Topic> {
+    fn topics_of(state: &State, asked: &mut Question) -> Vec<Topic> {
         topics_of_profile(state, asked)
     }
 
-    fn open(state: &State, asked: Question, _: &Arc<Answers>) -> Result<Self, Refusal> {
+    fn open(state: &State, asked: Question) -> Result<Self, Refusal> {
         let (stream, unsaid) = ProfileStream::open(state, asked)?;
         Ok(Self { stream, unsaid })
     }
 
-    fn asked(&self) -> &Question {
-        self.stream.question()
+    fn topics(&mut self, state: &State) -> Vec<Topic> {
+        topics_of_profile(state, self.stream.question())
     }
 
     fn look(&mut self, state: &State) {

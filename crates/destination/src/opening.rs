@@ -27,10 +27,14 @@ pub(crate) async fn open<V: View, S: Speaker>(
         *status.metadata_mut() = MetadataMap::from_headers(standing(served, state, freshness));
         status
     };
-    let asked = S::ask(&state, &request).map_err(|refusal| refused(&state, refusal))?;
-    let watched = Watched::of::<S>(served.view.as_ref(), &asked, S::topics(&state, &asked));
+    let asked = S::ask(&state, &request, &served.answers);
+    let mut asked = asked.map_err(|refusal| refused(&state, refusal))?;
+    let topics = S::topics_of(&state, &mut asked);
+    let watched = Watched::of(served.view.as_ref(), topics, |state| {
+        S::topics_of(state, &mut asked)
+    });
     let state = watched.state;
-    let speaker = S::open(&state, asked, &served.answers);
+    let speaker = S::open(&state, asked);
     let speaker = speaker.map_err(|refusal| refused(&state, refusal))?;
 
     let headers = standing(served, &state, freshness);
@@ -69,15 +73,15 @@ pub(crate) struct Watched {
 impl Watched {
     /// Asks to be woken first and reads afterwards, so that no change falls
     /// between the two; again if the topics are others by then.
-    pub(crate) fn of<S: Speaker>(
+    pub(crate) fn of(
         view: &impl View,
-        asked: &S::Asked,
         mut topics: Vec<Topic>,
+        mut topics_in: impl FnMut(&State) -> Vec<Topic>,
     ) -> Self {
         loop {
             let wakes = view.subscribe(topics.clone());
             let state = view.newest();
-            let now = S::topics(&state, asked);
+            let now = topics_in(&state);
             if now == topics {
                 return Self {
                     state,

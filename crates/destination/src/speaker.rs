@@ -16,18 +16,22 @@ pub(crate) trait Speaker: Sized + Send + Unpin + 'static {
     /// What it was asked.
     type Asked: Send;
 
-    /// Reads the request.
-    fn ask(state: &State, request: &GetDestination) -> Result<Self::Asked, Refusal>;
+    /// Reads the request; `answers` are what streams share.
+    fn ask(
+        state: &State,
+        request: &GetDestination,
+        answers: &Arc<Answers>,
+    ) -> Result<Self::Asked, Refusal>;
 
-    /// What an answer to the question depends on.
-    fn topics(state: &State, asked: &Self::Asked) -> Vec<Topic>;
+    /// What an answer to the question depends on. The question may keep what was worked
+    /// out for that.
+    fn topics_of(state: &State, asked: &mut Self::Asked) -> Vec<Topic>;
 
-    /// Begins to speak, with what is true in `state`; `answers` are what streams
-    /// share.
-    fn open(state: &State, asked: Self::Asked, answers: &Arc<Answers>) -> Result<Self, Refusal>;
+    /// Begins to speak, with what is true in `state`.
+    fn open(state: &State, asked: Self::Asked) -> Result<Self, Refusal>;
 
-    /// What it was asked.
-    fn asked(&self) -> &Self::Asked;
+    /// What its answer depends on.
+    fn topics(&mut self, state: &State) -> Vec<Topic>;
 
     /// Looks at a newer state. Call when [`next`](Self::next) has no more.
     fn look(&mut self, state: &State);

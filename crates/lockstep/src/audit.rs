@@ -2,11 +2,11 @@
 
 use lockstep_admin::AuditError;
 use lockstep_catalog::{Catalog, FactSource, Listed, SourceEvent};
-use lockstep_model::{ServiceId, ServiceKind, Settings, Target};
+use lockstep_model::{ServiceId, Settings, Target};
 use lockstep_position::{HistoryId, LogId, Term};
 use lockstep_proto::admin::v1 as pb;
 use lockstep_replica::{Replica, label_of};
-use lockstep_resolution::{Answer, Place};
+use lockstep_resolution::{Answer, Place, servable};
 use lockstep_state::{Batch, State};
 use std::sync::Arc;
 
@@ -55,14 +55,15 @@ fn afresh(listed: Vec<Listed>, settings: &Arc<Settings>) -> State {
 
 fn expected(state: &State, settings: &Settings) -> Vec<pb::Expected> {
     let services = state.content().services();
-    let with_endpoints = services.filter(|(_, record)| record.kind == ServiceKind::Endpoints);
-    let targets = with_endpoints.flat_map(|(service, record)| {
+    let targets = services.flat_map(|(service, record)| {
         record
             .ports
             .iter()
             .map(|port| target(service.clone(), port.port))
     });
+    // A proxy that asks for others is refused, so there is nothing to compare.
     targets
+        .filter(|target| servable(state, target, "").is_ok())
         .map(|target| expected_of(state, &target, settings))
         .collect()
 }
@@ -76,12 +77,75 @@ fn target(service: ServiceId, port: u16) -> Target {
 }
 
 fn expected_of(state: &State, target: &Target, settings: &Settings) -> pb::Expected {
-    let addresses = match lockstep_resolution::endpoints(state, target, &Place::default()) {
+    let addresses = match lockstep_resolution::endpoints(state, target, &Place::default()).answer {
         Answer::Present(set) => set.endpoints.keys().map(ToString::to_string).collect(),
         Answer::Absent | Answer::Unknown => Vec::new(),
     };
     pb::Expected {
         authority: target.authority(&settings.cluster_domain),
         addresses,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_model::{
+        InternalTraffic, RemoteDiscovery, ServiceKind, ServicePort, ServiceRecord,
+    };
+    use lockstep_state::Command;
+
+    #[test]
+    fn only_services_that_are_served_are_expected_to_answer() {
+        let plain = ServiceRecord {
+            kind: ServiceKind::Endpoints,
+            ports: vec![ServicePort {
+                port: 80,
+                name: "http".into(),
+            }],
+            cluster_ips: Vec::new(),
+            internal_traffic: InternalTraffic::Cluster,
+            opaque_ports: None,
+            remote: None,
+            is_federated: false,
+        };
+        let alias = ServiceRecord {
+            kind: ServiceKind::ExternalName,
+            ..plain.clone()
+        };
+        let federated = ServiceRecord {
+            is_federated: true,
+            ..plain.clone()
+        };
+        let remote = ServiceRecord {
+            remote: Some(RemoteDiscovery {
+                cluster: "east".into(),
+                service: None,
+            }),
+            ..plain.clone()
+        };
+        let named = [
+            ("alias", alias),
+            ("federated", federated),
+            ("plain", plain),
+            ("remote", remote),
+        ];
+        let put = |(name, record): (&str, ServiceRecord)| {
+            Command::PutService(ServiceId::named("shop", name), record.into())
+        };
+        let settings = Settings::default();
+        let mut commands = vec![Command::PutSettings(settings.clone().into())];
+        commands.extend(named.map(put));
+        let mut state = State::default();
+        let log_id = LogId {
+            term: Term::default(),
+            index: 0,
+        };
+        state.apply(log_id, Batch::whole(log_id.term, commands));
+        let authorities: Vec<String> = expected(&state, &settings)
+            .into_iter()
+            .map(|expected| expected.authority)
+            .collect();
+        assert_eq!(authorities, ["plain.shop.svc.cluster.local:80"]);
     }
 }

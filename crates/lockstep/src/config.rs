@@ -259,6 +259,29 @@ mod tests {
     }
 
     #[test]
+    fn what_linkerd_does_not_do_is_off_until_asked_for() {
+        let settings = |flags: &[&str]| config(flags).unwrap().settings;
+        let default = Settings::default();
+        assert!(!default.node_hints && !default.serve_terminating);
+        let node_hints = Settings {
+            node_hints: true,
+            ..default.clone()
+        };
+        assert_eq!(settings(&["--endpoint-node-hints=true"]), node_hints);
+        let serve_terminating = Settings {
+            serve_terminating: true,
+            ..default.clone()
+        };
+        let flag = "--serve-terminating-endpoints=true";
+        assert_eq!(settings(&[flag]), serve_terminating);
+        let off = [
+            "--endpoint-node-hints=false",
+            "--serve-terminating-endpoints=false",
+        ];
+        assert_eq!(settings(&off), default);
+    }
+
+    #[test]
     fn what_clap_refuses_names_the_flag_and_what_it_may_be() {
         for (flag, error) in [
             (
@@ -285,6 +308,16 @@ mod tests {
                 "--enable-ipv6=maybe",
                 "error: invalid value 'maybe' for '--enable-ipv6 <true|false>'\n  \
                  [possible values: true, false]",
+            ),
+            (
+                "--endpoint-node-hints=1",
+                "error: invalid value '1' for '--endpoint-node-hints <true|false>'\n  \
+                 [possible values: true, false]",
+            ),
+            (
+                "--serve-terminating-endpoints=",
+                "error: a value is required for '--serve-terminating-endpoints <true|false>' but \
+                 none was supplied\n  [possible values: true, false]",
             ),
             (
                 "--log-format=xml",

@@ -263,12 +263,14 @@ mod tests {
 
     #[test]
     fn keys_become_flags_unless_they_are_set_already() {
-        let text = "cluster = \"other\"\npeers = [\"a=h:1\", \"b=h:2\"]\nsnapshot-after = 500\nenable-ipv6 = false\n";
+        let text = "cluster = \"other\"\npeers = [\"a=h:1\", \"b=h:2\"]\nsnapshot-after = 500\nenable-ipv6 = false\nendpoint-node-hints = true\nserve-terminating-endpoints = true\n";
         assert_eq!(
             flags(text),
             Ok(vec![
                 "--enable-ipv6=false".to_owned(),
+                "--endpoint-node-hints=true".to_owned(),
                 "--peers=a=h:1,b=h:2".to_owned(),
+                "--serve-terminating-endpoints=true".to_owned(),
                 "--snapshot-after=500".to_owned(),
             ])
         );

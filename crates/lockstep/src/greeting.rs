@@ -1,9 +1,9 @@
 //! What `lockstep dev` prints when its replicas are up: where they are, and what to try next.
 
 use anstyle::{AnsiColor, Style};
-use lockstep_model::{ServiceId, ServiceKind, Target};
+use lockstep_model::{ServiceId, Target};
 use lockstep_position::Revision;
-use lockstep_resolution::{Answer, Place, State};
+use lockstep_resolution::{Answer, Place, State, servable};
 use std::{cmp::Reverse, fmt, net::SocketAddr, path::Path, time::Duration};
 
 use crate::config::Endpoints;
@@ -109,8 +109,8 @@ pub(crate) fn example_authority(state: &State) -> String {
     };
     let targets = content
         .services()
-        .filter(|(_, record)| record.kind == ServiceKind::Endpoints)
-        .filter_map(|(service, record)| Some(target(service, record.ports.first()?.port)));
+        .filter_map(|(service, record)| Some(target(service, record.ports.first()?.port)))
+        .filter(|target| servable(state, target, "").is_ok());
     let best = targets.max_by_key(|target| {
         let name = target.service.to_string();
         (endpoints_of(state, target), Reverse((name.len(), name)))
@@ -130,7 +130,7 @@ fn target(service: &ServiceId, port: u16) -> Target {
 }
 
 fn endpoints_of(state: &State, target: &Target) -> usize {
-    match lockstep_resolution::endpoints(state, target, &Place::default()) {
+    match lockstep_resolution::endpoints(state, target, &Place::default()).answer {
         Answer::Present(set) => set.endpoints.len(),
         Answer::Absent | Answer::Unknown => 0,
     }

@@ -154,6 +154,21 @@ pub struct MeshOptions {
     /// HTTP/2 parameters of clients of meshed endpoints, as JSON
     #[arg(long, env = "LOCKSTEP_MESHED_HTTP2_CLIENT_PARAMS", value_name = "JSON")]
     pub meshed_http2_client_params: Option<String>,
+    /// What Linkerd's controller does not do.
+    #[command(flatten)]
+    pub beyond: BeyondOptions,
+}
+
+/// What Linkerd's controller does not do, and nobody gets who does not ask for it.
+#[derive(Clone, Debug, Args)]
+pub struct BeyondOptions {
+    /// Whether hints for nodes (`hints.forNodes`) count before hints for zones
+    #[arg(long, env = "LOCKSTEP_ENDPOINT_NODE_HINTS", default_value_t = false, action = ArgAction::Set, value_name = "true|false")]
+    pub endpoint_node_hints: bool,
+    /// Whether endpoints that still serve while they terminate are the last resort when nothing is
+    /// ready
+    #[arg(long, env = "LOCKSTEP_SERVE_TERMINATING_ENDPOINTS", default_value_t = false, action = ArgAction::Set, value_name = "true|false")]
+    pub serve_terminating_endpoints: bool,
 }
 
 /// How clients reach meshed endpoints, as a flag.

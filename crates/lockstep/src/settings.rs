@@ -57,6 +57,8 @@ pub(crate) fn settings(options: &MeshOptions) -> Result<Settings, InvalidSetting
         ipv6: options.enable_ipv6,
         zone_weights: options.ext_endpoint_zone_weights,
         meshed_http2: http2.map(parse_http2).transpose()?,
+        node_hints: options.beyond.endpoint_node_hints,
+        serve_terminating: options.beyond.serve_terminating_endpoints,
     })
 }
 

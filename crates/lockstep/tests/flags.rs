@@ -91,6 +91,11 @@ fn a_bad_key_is_named_with_its_file_and_what_it_may_be() {
              values: text, json]\n",
         ),
         (
+            "serve-terminating-endpoints = \"last\"",
+            "lockstep serve: l.toml: invalid value 'last' for '--serve-terminating-endpoints \
+             <true|false>' [possible values: true, false]\n",
+        ),
+        (
             "admin-listen = \"localhost:1\"",
             "lockstep serve: l.toml: --admin-listen: `localhost:1` is not IP:PORT, such as \
              0.0.0.0:8086\n",

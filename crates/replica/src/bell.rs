@@ -5,7 +5,7 @@
 //! one, and nothing queues up behind a slow one.
 
 use futures::future::select_all;
-use lockstep_resolution::Topic;
+use lockstep_resolution::{Topic, topics_of_change};
 use lockstep_state::Changed;
 use std::{
     collections::BTreeMap,
@@ -62,7 +62,7 @@ impl Bell {
             return;
         }
         let by_topic = self.cells.lock();
-        for topic in topics(changed) {
+        for topic in topics_of_change(changed) {
             if let Some(cell) = by_topic.get(&topic) {
                 cell.send_replace(());
             }
@@ -74,14 +74,6 @@ impl Bell {
     fn len(&self) -> usize {
         self.cells.lock().len()
     }
-}
-
-fn topics(changed: &Changed) -> impl Iterator<Item = Topic> {
-    let services = changed.services.iter().cloned().map(Topic::Service);
-    let addresses = changed.addresses.iter().copied().map(Topic::Address);
-    let pods = changed.pods.iter().cloned().map(Topic::Pod);
-    let nodes = changed.nodes.iter().cloned().map(Topic::Node);
-    services.chain(addresses).chain(pods).chain(nodes)
 }
 
 impl Cells {

@@ -128,7 +128,7 @@ mod tests {
         machine.publish();
         assert_eq!(
             published.broken().as_deref(),
-            Some("entry T1-I4 cannot be applied: version 9 of batch, this program reads version 1"),
+            Some("entry T1-I4 cannot be applied: version 9 of batch, this program reads version 2"),
         );
         assert_eq!(published.newest().position().applied, None);
     }
@@ -153,7 +153,7 @@ mod tests {
         let error = machine.install(&mut &b"\x07"[..]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the image is not valid: version 7 of the image, this program reads version 1",
+            "the image is not valid: version 7 of the image, this program reads version 2",
         );
         assert_eq!(machine.state.position().applied, Some(log_id(3)));
     }

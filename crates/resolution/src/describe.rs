@@ -1,7 +1,9 @@
 //! What is said of one address: the fields of `WeightedAddr`.
 
-use lockstep_model::{Http2Params, Mirror, Settings, SliceRecord, Text, TransportMode, Workload};
-use std::{borrow::Cow, sync::Arc};
+use lockstep_model::{
+    Http2Params, Mirror, PortSet, Settings, SliceRecord, Text, TransportMode, Workload,
+};
+use std::borrow::Cow;
 
 use crate::labels::{Labels, put};
 
@@ -34,6 +36,13 @@ pub enum Identity {
     Workload(Text),
     /// The gateway of another cluster: no server name is said.
     Gateway(Text),
+    /// An external workload: a URI such as `spiffe://root.example/vm`.
+    External {
+        /// The URI.
+        uri: Text,
+        /// The server name to ask for, perhaps empty.
+        server_name: Text,
+    },
 }
 
 /// Which protocol an address speaks.
@@ -113,10 +122,23 @@ impl Described {
 
 /// Whether a pod's port carries opaque bytes.
 pub(crate) fn is_opaque(settings: &Settings, workload: &Workload, port: u16) -> bool {
-    let annotated = workload.rules.opaque.as_ref();
+    let own = workload.rules.opaque.as_ref();
+    listed(settings, own, port) || workload.opaque_by_server.contains(port)
+}
+
+/// Whether a port is opaque by the annotation of an object, or by default without one.
+pub(crate) fn listed(settings: &Settings, annotated: Option<&PortSet>, port: u16) -> bool {
     annotated
         .unwrap_or(&settings.default_opaque_ports)
         .contains(port)
+}
+
+/// Whether an address is reached through its proxy.
+pub(crate) fn is_through_proxy(settings: &Settings, opaque: bool) -> bool {
+    match settings.transport_mode {
+        TransportMode::TransportHeader => true,
+        TransportMode::Transparent => opaque,
+    }
 }
 
 fn pod_hint(settings: &Settings, workload: &Workload, port: u16) -> Option<Hint> {
@@ -128,10 +150,7 @@ fn pod_hint(settings: &Settings, workload: &Workload, port: u16) -> Option<Hint>
         (false, true) => Some(HintedProtocol::H2),
         (false, false) => None,
     };
-    let through_proxy = match settings.transport_mode {
-        TransportMode::TransportHeader => true,
-        TransportMode::Transparent => opaque,
-    };
+    let through_proxy = is_through_proxy(settings, opaque);
     // The proxy answers on these two itself; its inbound port would not lead there.
     let inbound_port = if through_proxy && port != admin && port != control {
         Some(listeners.inbound?)
@@ -177,7 +196,7 @@ fn of_workload(workload: &Workload) -> Labels {
     labels
 }
 
-fn owner_key(label: &Arc<str>) -> Cow<'static, str> {
+pub(crate) fn owner_key(label: &str) -> Cow<'static, str> {
     const BUILT_IN: [&str; 7] = [
         "pod",
         "deployment",
@@ -187,6 +206,6 @@ fn owner_key(label: &Arc<str>) -> Cow<'static, str> {
         "k8s_job",
         "cronjob",
     ];
-    let known = BUILT_IN.into_iter().find(|known| **known == **label);
-    known.map_or_else(|| Cow::Owned(label.to_string()), Cow::Borrowed)
+    let known = BUILT_IN.into_iter().find(|known| *known == label);
+    known.map_or_else(|| Cow::Owned(label.to_owned()), Cow::Borrowed)
 }

@@ -1,7 +1,7 @@
 //! Metric labels: what proxies put on the metrics of an address, each key with
 //! `dst_` in front.
 
-use lockstep_model::{Mirror, SliceRecord, Text};
+use lockstep_model::{Mirror, NamedBy, SliceRecord, Text};
 use std::{borrow::Cow, collections::BTreeMap};
 
 /// The key of a label; owned only for kinds of owner that are not built in.
@@ -18,7 +18,13 @@ pub(crate) fn put(labels: &mut Labels, key: &'static str, value: &Text) {
 /// The labels that a slice gives to all of its addresses.
 pub(crate) fn of_slice(slice: &SliceRecord) -> Labels {
     let mut labels = Labels::new();
-    put(&mut labels, "service", &slice.service.name);
+    // The value of the label that names the service, which clients know to be empty
+    // where an owner names it instead.
+    let service = match slice.named_by {
+        NamedBy::Label => slice.service.name.clone(),
+        NamedBy::Owner => Text::default(),
+    };
+    put(&mut labels, "service", &service);
     put(&mut labels, "namespace", &slice.service.namespace);
     of_mirror(&slice.mirror, &mut labels);
     labels
@@ -51,9 +57,10 @@ mod tests {
     use super::*;
     use lockstep_model::{AddressFamily, ServiceId};
 
-    fn labels(cluster: Option<&str>, remote: Option<&str>) -> Vec<(String, String)> {
-        let slice = SliceRecord {
+    fn slice(cluster: Option<&str>, remote: Option<&str>) -> SliceRecord {
+        SliceRecord {
             service: ServiceId::named("shop", "web"),
+            named_by: NamedBy::Label,
             family: AddressFamily::V4,
             ports: Vec::new(),
             endpoints: Vec::new(),
@@ -62,9 +69,12 @@ mod tests {
                 remote_service: remote.map(Into::into),
                 cluster: cluster.map(Into::into),
             },
-        };
+        }
+    }
+
+    fn labels(slice: &SliceRecord) -> Vec<(String, String)> {
         let owned = |(key, value): (LabelKey, Text)| (key.into_owned(), value.to_string());
-        of_slice(&slice).into_iter().map(owned).collect()
+        of_slice(slice).into_iter().map(owned).collect()
     }
 
     fn with_service(more: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -91,11 +101,22 @@ mod tests {
             (Some("east"), Some("web.prod.svc.east.local"), &full[..]),
         ] {
             assert_eq!(
-                labels(cluster, remote),
+                labels(&slice(cluster, remote)),
                 with_service(more),
                 "{cluster:?} {remote:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_slice_that_its_owner_names_has_no_name_of_a_service() {
+        let owned = SliceRecord {
+            named_by: NamedBy::Owner,
+            ..slice(None, None)
+        };
+        let expected =
+            [("namespace", "shop"), ("service", "")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+        assert_eq!(labels(&owned), expected);
     }
 
     #[test]

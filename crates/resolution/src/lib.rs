@@ -10,9 +10,11 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod chosen;
 mod client;
 mod describe;
 mod endpoint_set;
+mod external;
 mod labels;
 mod locality;
 mod profile;
@@ -22,8 +24,10 @@ mod refusal;
 mod select;
 mod stream;
 mod topics;
+mod union;
 mod view;
 
+pub use chosen::ChosenProfile;
 pub use client::Client;
 pub use describe::{Described, Hint, HintedProtocol, Identity, WEIGHT_DEFAULT};
 pub use endpoint_set::{Answer, EndpointSet};
@@ -35,7 +39,7 @@ pub use profile::{EndpointProfile, Profile, ServiceProfile, profile};
 pub use profile_stream::ProfileStream;
 pub use question::{Question, question, servable, target};
 pub use refusal::{Meaning, Refusal, SharedAddress};
-pub use select::endpoints;
+pub use select::{Selection, endpoints};
 pub use stream::{ADD_BYTES_MAX, EndpointStream, REMOVE_ADDRESSES_MAX, Update};
-pub use topics::{Topic, topics_of_get, topics_of_profile, wakes};
+pub use topics::{Topic, topics_of_change, topics_of_get, topics_of_profile, wakes};
 pub use view::{About, Freshness, View, ViewClosed, Wakes};

@@ -1,4 +1,4 @@
-//! Which endpoints are near enough: traffic policy, zone hints, and families.
+//! Which endpoints are near enough: traffic policy, hints for nodes and zones, and families.
 
 use lockstep_model::{
     AddressFamily, Endpoint, EndpointTarget, InternalTraffic, NodeName, PodId, Settings,
@@ -21,14 +21,14 @@ impl<'state> Candidate<'state> {
     fn pod(&self) -> Option<&'state PodId> {
         match &self.endpoint.target {
             EndpointTarget::Pod(workload) => Some(&workload.pod),
-            EndpointTarget::Address => None,
+            EndpointTarget::Address | EndpointTarget::External(_) => None,
         }
     }
 
     fn is_on(&self, node: &NodeName) -> bool {
         match &self.endpoint.target {
             EndpointTarget::Pod(workload) => workload.node.as_ref() == Some(node),
-            EndpointTarget::Address => false,
+            EndpointTarget::Address | EndpointTarget::External(_) => false,
         }
     }
 }
@@ -37,7 +37,7 @@ impl<'state> Candidate<'state> {
 /// clients in one place are told the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// Its node, if the service's traffic policy asks for it.
+    /// Its node, if the service's traffic policy asks for it or hints for nodes count.
     pub node: Option<NodeName>,
     /// The zone of its node, if known.
     pub zone: Option<Text>,
@@ -49,14 +49,12 @@ impl Place {
     pub fn of(state: &State, target: &Target, client: &Client) -> Self {
         let content = state.content();
         let service = content.service(&target.service);
-        let policy = service.map(|service| service.internal_traffic);
-        let zone = client.node.as_ref().and_then(|node| content.zone(node));
+        let is_local = service.is_some_and(|it| it.internal_traffic == InternalTraffic::Local);
+        let is_hinted = content.settings().is_some_and(|it| it.node_hints);
+        let node = client.node.as_ref();
         Self {
-            node: match policy {
-                Some(InternalTraffic::Local) => client.node.clone(),
-                Some(InternalTraffic::Cluster) | None => None,
-            },
-            zone: zone.cloned(),
+            node: node.filter(|_| is_local || is_hinted).cloned(),
+            zone: node.and_then(|node| content.zone(node)).cloned(),
         }
     }
 }
@@ -64,51 +62,78 @@ impl Place {
 /// The candidates that a client in `place` should use.
 ///
 /// A local traffic policy leaves those on the client's node, nothing else and
-/// without a way back. Otherwise zone hints count if every candidate has them,
-/// the client's zone is known, and one of them is meant for it.
+/// without a way back. Otherwise hints for nodes count, then hints for zones: if every
+/// candidate has them, the client's own is known, and one of them is meant for it.
 pub(crate) fn near<'state>(
     policy: InternalTraffic,
     place: &Place,
     candidates: Vec<Candidate<'state>>,
 ) -> Vec<Candidate<'state>> {
+    let Place { node, zone } = place;
     match policy {
-        InternalTraffic::Local => candidates
-            .into_iter()
-            .filter(|candidate| {
-                place
-                    .node
-                    .as_ref()
-                    .is_some_and(|node| candidate.is_on(node))
-            })
-            .collect(),
-        InternalTraffic::Cluster => hinted(place.zone.as_ref(), candidates),
+        InternalTraffic::Local => {
+            let is_near = |it: &Candidate<'state>| node.as_ref().is_some_and(|node| it.is_on(node));
+            candidates.into_iter().filter(is_near).collect()
+        }
+        InternalTraffic::Cluster => {
+            let by_node = |it: &Candidate<'state>| hint(&it.endpoint.hint_nodes, node.as_ref());
+            let by_zone = |it: &Candidate<'state>| hint(&it.endpoint.hint_zones, zone.as_ref());
+            if hints_count(&candidates, by_node) {
+                meant(candidates, by_node)
+            } else if hints_count(&candidates, by_zone) {
+                meant(candidates, by_zone)
+            } else {
+                candidates
+            }
+        }
     }
 }
 
-fn hinted<'state>(
-    zone: Option<&Text>,
+/// What the hints of one candidate say to one client.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Hinted {
+    /// There are none.
+    Nobody,
+    /// It is meant for others.
+    Others,
+    /// It is meant for the client.
+    Client,
+}
+
+fn hint(hints: &[Text], own: Option<&Text>) -> Hinted {
+    match own {
+        _ if hints.is_empty() => Hinted::Nobody,
+        Some(own) if hints.contains(own) => Hinted::Client,
+        Some(_) | None => Hinted::Others,
+    }
+}
+
+fn hints_count<'state>(
+    candidates: &[Candidate<'state>],
+    hint: impl Fn(&Candidate<'state>) -> Hinted,
+) -> bool {
+    let mut is_meant = false;
+    for candidate in candidates {
+        match hint(candidate) {
+            Hinted::Nobody => return false,
+            Hinted::Others => {}
+            Hinted::Client => is_meant = true,
+        }
+    }
+    is_meant
+}
+
+fn meant<'state>(
     candidates: Vec<Candidate<'state>>,
+    hint: impl Fn(&Candidate<'state>) -> Hinted,
 ) -> Vec<Candidate<'state>> {
-    let hints = |candidate: &Candidate<'state>| &candidate.endpoint.hint_zones;
-    let Some(zone) = zone else {
-        return candidates;
-    };
-    if candidates
-        .iter()
-        .any(|candidate| hints(candidate).is_empty())
-    {
-        return candidates;
-    }
-    let meant = |candidate: &Candidate<'state>| hints(candidate).contains(zone);
-    if candidates.iter().any(meant) {
-        candidates.into_iter().filter(meant).collect()
-    } else {
-        candidates
-    }
+    let is_meant = |it: &Candidate<'state>| hint(it) == Hinted::Client;
+    candidates.into_iter().filter(is_meant).collect()
 }
 
 /// Leaves one family of each pod that has two: IPv6 where it is enabled. An
-/// address without a pod says nothing of a second one, so it stays.
+/// address without a pod says nothing of a second one, so it stays; so does an external
+/// workload's, as clients know it.
 pub(crate) fn one_family<'state>(
     settings: &Settings,
     candidates: Vec<Candidate<'state>>,

@@ -2,13 +2,18 @@
 //! is about to send.
 
 use lockstep_model::{
-    EndpointTarget, Host, PodId, PodPhase, PodRecord, ServiceId, ServiceKind, Settings, Text,
+    EndpointTarget, ExternalWorkload, Host, PodId, PodPhase, PodRecord, ServiceId, ServiceKind,
+    Settings, Text,
 };
 use lockstep_state::{Content, State};
 use std::net::{IpAddr, SocketAddr};
 
 use crate::{
-    Described, Question, Refusal, SharedAddress, describe::is_opaque, labels::put,
+    ChosenProfile, Described, Labels, Question, Refusal, SharedAddress,
+    chosen::{chosen, full_name},
+    describe::{is_opaque, listed},
+    external::{OwnerKey, is_external_opaque},
+    labels::put,
     question::settings,
 };
 
@@ -35,6 +40,8 @@ pub struct ServiceProfile {
     pub port: u16,
     /// Whether the port carries opaque bytes.
     pub opaque: bool,
+    /// What its owner or its client says of its traffic, if anybody does.
+    pub chosen: Option<ChosenProfile>,
 }
 
 /// The profile of an address.
@@ -42,7 +49,7 @@ pub struct ServiceProfile {
 pub struct EndpointProfile {
     /// The address asked for, or the pod's primary one if asked by hostname.
     pub address: SocketAddr,
-    /// The pod that is described; `None` if the address is bare.
+    /// The pod that is described; `None` if the address is bare or an external workload's.
     pub pod: Option<PodId>,
     /// What is said of it.
     pub described: Described,
@@ -65,7 +72,7 @@ impl EndpointProfile {
 /// What is true of what is asked about.
 ///
 /// An address is a service's cluster IP, else a pod's, else a port of a pod's
-/// host, else unknown. Pods that terminate have left their address, except for
+/// host, else one that an external workload declares, else unknown. Pods that terminate have left their address, except for
 /// a stream that has been `told` of one: it keeps the pod until another takes
 /// the address or the pod is gone, so that draining traffic keeps its identity.
 ///
@@ -109,7 +116,7 @@ pub(crate) fn pods_named<'state>(
     let named = endpoints.filter(move |it| it.hostname.as_deref() == Some(hostname));
     named.filter_map(|endpoint| match &endpoint.target {
         EndpointTarget::Pod(workload) => Some(&workload.pod),
-        EndpointTarget::Address => None,
+        EndpointTarget::Address | EndpointTarget::External(_) => None,
     })
 }
 
@@ -141,14 +148,12 @@ impl Asked<'_> {
                 return Err(Refusal::ExternalName { path });
             }
         }
-        let domain = &self.settings.cluster_domain;
-        let annotated = service.opaque_ports.as_ref();
-        let opaque_ports = annotated.unwrap_or(&self.settings.default_opaque_ports);
         Ok(Profile::Service(ServiceProfile {
-            name: format!("{}.{}.svc.{domain}", id.name, id.namespace).into(),
+            name: full_name(self.settings, id),
             service: id.clone(),
             port: self.port(),
-            opaque: opaque_ports.contains(self.port()),
+            opaque: listed(self.settings, service.opaque_ports.as_ref(), self.port()),
+            chosen: chosen(self.content, self.settings, self.question, id),
         }))
     }
 
@@ -170,7 +175,15 @@ impl Asked<'_> {
         if let Some(pod) = self.owner(on_host, SharedAddress::HostPort(address))? {
             return Ok(self.of_pod(pod, address));
         }
-        Ok(self.bare(address))
+        let external: Vec<_> = self
+            .content
+            .external_workloads_at(ip, self.port())
+            .collect();
+        match external.as_slice() {
+            [] => Ok(self.bare(address)),
+            [(_, record)] => Ok(self.of_external(&record.workload, address)),
+            several => Err(ambiguous(several.len(), SharedAddress::External(address))),
+        }
     }
 
     fn of_hostname(&self, service: &ServiceId, hostname: &Text) -> Result<Profile, Refusal> {
@@ -218,9 +231,7 @@ impl Asked<'_> {
             // would lead to a proxy that cannot be found.
             return self.bare(address);
         };
-        put(&mut described.labels, "namespace", &workload.pod.namespace);
-        // Zones belong to slices, and no slice was asked.
-        put(&mut described.labels, "zone", &Text::default());
+        place(&mut described.labels, &workload.pod.namespace);
         Profile::Endpoint(EndpointProfile {
             address,
             pod: Some(workload.pod.clone()),
@@ -229,9 +240,27 @@ impl Asked<'_> {
         })
     }
 
+    fn of_external(&self, workload: &ExternalWorkload, address: SocketAddr) -> Profile {
+        let port = address.port();
+        let mut described = Described::external(self.settings, workload, port, OwnerKey::AsWritten);
+        place(&mut described.labels, &workload.id.namespace);
+        Profile::Endpoint(EndpointProfile {
+            address,
+            pod: None,
+            described,
+            opaque: is_external_opaque(self.settings, workload, port),
+        })
+    }
+
     fn bare(&self, address: SocketAddr) -> Profile {
         Profile::Endpoint(EndpointProfile::bare(self.settings, address))
     }
+}
+
+fn place(labels: &mut Labels, namespace: &Text) {
+    put(labels, "namespace", namespace);
+    // Zones belong to slices, and no slice was asked.
+    put(labels, "zone", &Text::default());
 }
 
 fn is_live(pod: &PodRecord) -> bool {

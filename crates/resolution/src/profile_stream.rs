@@ -1,11 +1,12 @@
 //! The messages of one `GetProfile` stream: a profile whenever it is another
 //! one than the proxy was told.
 
-use lockstep_model::{PodId, Settings};
+use lockstep_model::PodId;
 use lockstep_state::State;
 
 use crate::{
-    EndpointProfile, Profile, Question, Refusal, ServiceProfile, profile, question::settings,
+    EndpointProfile, Profile, Question, Refusal, ServiceProfile, chosen::chosen, profile,
+    question::settings,
 };
 
 /// What the proxy of one stream asked, and was told.
@@ -46,21 +47,41 @@ impl ProfileStream {
     /// The next message, if the state calls for one.
     #[must_use]
     pub fn advance(&mut self, state: &State) -> Option<Profile> {
-        let settings = settings(state).ok()?;
         match profile(state, &self.question, self.pod()) {
             Ok(profile) => self.tell(profile),
             Err(Refusal::ServiceNotFound { .. } | Refusal::HostnameNotFound { .. }) => {
-                let left = left_of(self.told.as_ref()?, settings);
+                let left = self.left(state)?;
                 self.tell(left)
             }
             Err(
                 Refusal::InvalidAuthority { .. }
                 | Refusal::IpNotSupported { .. }
                 | Refusal::ExternalName { .. }
+                | Refusal::Federated { .. }
+                | Refusal::RemoteServiceUnnamed { .. }
+                | Refusal::ClusterNotFound { .. }
                 | Refusal::AmbiguousAddress { .. }
                 | Refusal::NotSynced,
             ) => None,
         }
+    }
+
+    /// What is left of the profile when what it is about has gone.
+    fn left(&self, state: &State) -> Option<Profile> {
+        let settings = settings(state).ok()?;
+        Some(match self.told.as_ref()? {
+            // Its own opaque ports have gone with the service; what a ServiceProfile says
+            // of its traffic has not.
+            Profile::Service(told) => Profile::Service(ServiceProfile {
+                opaque: settings.default_opaque_ports.contains(told.port),
+                chosen: chosen(state.content(), settings, &self.question, &told.service),
+                ..told.clone()
+            }),
+            Profile::Endpoint(told) => {
+                Profile::Endpoint(EndpointProfile::bare(settings, told.address))
+            }
+            Profile::Undeclared => Profile::Undeclared,
+        })
     }
 
     fn pod(&self) -> Option<&PodId> {
@@ -76,19 +97,5 @@ impl ProfileStream {
         }
         self.told = Some(profile.clone());
         Some(profile)
-    }
-}
-
-/// What is left of a profile when what it is about has gone.
-fn left_of(told: &Profile, settings: &Settings) -> Profile {
-    match told {
-        Profile::Service(service) => Profile::Service(ServiceProfile {
-            opaque: settings.default_opaque_ports.contains(service.port),
-            ..service.clone()
-        }),
-        Profile::Endpoint(endpoint) => {
-            Profile::Endpoint(EndpointProfile::bare(settings, endpoint.address))
-        }
-        Profile::Undeclared => Profile::Undeclared,
     }
 }

@@ -1,9 +1,11 @@
 //! What a client asks about, read from the text it sends.
 
-use lockstep_model::{Authority, Host, ServiceKind, Settings, Target, Text};
+use lockstep_model::{
+    Authority, Host, RemoteDiscovery, ServiceKind, ServiceRecord, Settings, Target, Text,
+};
 use lockstep_state::State;
 
-use crate::Refusal;
+use crate::{Client, Refusal};
 
 /// What a `GetProfile` asks about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -12,6 +14,8 @@ pub struct Question {
     pub path: Text,
     /// What it says.
     pub authority: Authority,
+    /// The namespace of the client, whose ServiceProfile wins; `None` if it does not say.
+    pub namespace: Option<Text>,
 }
 
 /// Reads what a `Get` asks about.
@@ -39,10 +43,11 @@ pub fn target(state: &State, path: &str) -> Result<Target, Refusal> {
 ///
 /// [`Refusal::NotSynced`] before the first sync, [`Refusal::InvalidAuthority`]
 /// for a path that names neither an address nor a service.
-pub fn question(state: &State, path: &str) -> Result<Question, Refusal> {
+pub fn question(state: &State, path: &str, client: &Client) -> Result<Question, Refusal> {
     Ok(Question {
         path: path.into(),
         authority: authority(state, path)?,
+        namespace: client.namespace.clone(),
     })
 }
 
@@ -51,22 +56,60 @@ pub fn question(state: &State, path: &str) -> Result<Question, Refusal> {
 ///
 /// # Errors
 ///
-/// [`Refusal::ServiceNotFound`] and [`Refusal::ExternalName`].
+/// [`Refusal::ServiceNotFound`]; [`Refusal::Federated`],
+/// [`Refusal::RemoteServiceUnnamed`] and [`Refusal::ClusterNotFound`] for a service whose
+/// endpoints are in other clusters, none of which is known; [`Refusal::ExternalName`].
 pub fn servable(state: &State, target: &Target, path: &str) -> Result<(), Refusal> {
-    match state.content().service(&target.service) {
-        None => Err(Refusal::ServiceNotFound {
-            service: target.service.clone(),
-        }),
-        Some(service) => match service.kind {
-            ServiceKind::Endpoints => Ok(()),
-            ServiceKind::ExternalName => Err(Refusal::ExternalName { path: path.into() }),
-        },
+    let Some(service) = state.content().service(&target.service) else {
+        let service = target.service.clone();
+        return Err(Refusal::ServiceNotFound { service });
+    };
+    if service.is_federated {
+        let service = target.service.clone();
+        return Err(Refusal::Federated { service });
     }
+    is_local(service, path)?;
+    match service.kind {
+        ServiceKind::Endpoints => Ok(()),
+        ServiceKind::ExternalName => Err(Refusal::ExternalName { path: path.into() }),
+    }
+}
+
+fn is_local(service: &ServiceRecord, path: &str) -> Result<(), Refusal> {
+    let Some(RemoteDiscovery { cluster, service }) = &service.remote else {
+        return Ok(());
+    };
+    Err(match service {
+        None => Refusal::RemoteServiceUnnamed { path: path.into() },
+        Some(_) => Refusal::ClusterNotFound {
+            cluster: cluster.clone(),
+        },
+    })
 }
 
 fn authority(state: &State, path: &str) -> Result<Authority, Refusal> {
     let domain = &settings(state)?.cluster_domain;
-    Authority::parse(path, domain).map_err(|_| Refusal::InvalidAuthority { path: path.into() })
+    let invalid = |_| Refusal::InvalidAuthority { path: path.into() };
+    let authority = Authority::parse(path, domain).map_err(invalid)?;
+    Ok(Authority {
+        host: without_empty_hostname(authority.host),
+        ..authority
+    })
+}
+
+/// An empty name in front of a service asks for nothing special, as in the controller that
+/// clients know.
+fn without_empty_hostname(host: Host) -> Host {
+    match host {
+        Host::Service {
+            service,
+            hostname: Some(hostname),
+        } if hostname.is_empty() => Host::Service {
+            service,
+            hostname: None,
+        },
+        Host::Service { .. } | Host::Ip(_) => host,
+    }
 }
 
 pub(crate) fn settings(state: &State) -> Result<&Settings, Refusal> {

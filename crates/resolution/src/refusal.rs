@@ -41,7 +41,28 @@ pub enum Refusal {
         /// The hostname asked for.
         hostname: Text,
     },
-    /// Several services or pods claim an address.
+    /// The service stands for services of several clusters at once.
+    #[error(
+        "Service {}.{} is federated: federated services are not served yet",
+        service.name, service.namespace
+    )]
+    Federated {
+        /// The service asked for.
+        service: ServiceId,
+    },
+    /// The service is that of another cluster, and does not say which one there.
+    #[error("Remote discovery service missing remote service name {path}")]
+    RemoteServiceUnnamed {
+        /// The path as given.
+        path: Text,
+    },
+    /// The service is that of another cluster, which this one does not know.
+    #[error("Remote cluster not found: {cluster}")]
+    ClusterNotFound {
+        /// The cluster, perhaps empty.
+        cluster: Text,
+    },
+    /// Several services, pods or external workloads claim an address.
     #[error("found {count} {address}")]
     AmbiguousAddress {
         /// How many claim it; at least 2.
@@ -66,6 +87,9 @@ pub enum SharedAddress {
     /// A port of a host.
     #[error("pods with a conflicting host network endpoint {0}")]
     HostPort(SocketAddr),
+    /// A port of external workloads.
+    #[error("externalworkloads with a conflicting ip {0}")]
+    External(SocketAddr),
 }
 
 /// What a refusal means to the client.
@@ -90,9 +114,13 @@ impl Refusal {
             Self::InvalidAuthority { .. }
             | Self::IpNotSupported { .. }
             | Self::ExternalName { .. } => Meaning::InvalidArgument,
-            Self::ServiceNotFound { .. } | Self::HostnameNotFound { .. } => Meaning::NotFound,
-            Self::AmbiguousAddress { .. } => Meaning::FailedPrecondition,
-            Self::NotSynced => Meaning::Unavailable,
+            Self::ServiceNotFound { .. }
+            | Self::HostnameNotFound { .. }
+            | Self::ClusterNotFound { .. } => Meaning::NotFound,
+            Self::AmbiguousAddress { .. } | Self::RemoteServiceUnnamed { .. } => {
+                Meaning::FailedPrecondition
+            }
+            Self::NotSynced | Self::Federated { .. } => Meaning::Unavailable,
         }
     }
 }
@@ -106,7 +134,6 @@ mod tests {
         let service = ServiceId::named("shop", "web");
         let path: Text = "foo".into();
         let ip: IpAddr = "10.1.97.1".parse().unwrap();
-        let ambiguous = |address| Refusal::AmbiguousAddress { count: 2, address };
         for (refusal, meaning, text) in [
             (
                 Refusal::InvalidAuthority { path: path.clone() },
@@ -139,27 +166,70 @@ mod tests {
                 "no pod found in EndpointSlices of Service shop/web for hostname web-9",
             ),
             (
-                ambiguous(SharedAddress::Cluster(ip)),
-                Meaning::FailedPrecondition,
-                "found 2 services with a conflicting cluster IP 10.1.97.1",
-            ),
-            (
-                ambiguous(SharedAddress::Pod(ip)),
-                Meaning::FailedPrecondition,
-                "found 2 pods with a conflicting pod network IP 10.1.97.1",
-            ),
-            (
-                ambiguous(SharedAddress::HostPort(SocketAddr::new(ip, 80))),
-                Meaning::FailedPrecondition,
-                "found 2 pods with a conflicting host network endpoint 10.1.97.1:80",
-            ),
-            (
                 Refusal::NotSynced,
                 Meaning::Unavailable,
                 "this replica has not synced with the cluster yet",
             ),
         ] {
             assert_eq!((refusal.meaning(), &*refusal.to_string()), (meaning, text));
+        }
+    }
+
+    #[test]
+    fn endpoints_in_other_clusters_are_refused_by_their_reason() {
+        for (refusal, meaning, text) in [
+            (
+                Refusal::RemoteServiceUnnamed {
+                    path: "web.shop.svc.cluster.local:80".into(),
+                },
+                Meaning::FailedPrecondition,
+                "Remote discovery service missing remote service name \
+                 web.shop.svc.cluster.local:80",
+            ),
+            (
+                Refusal::ClusterNotFound {
+                    cluster: "east".into(),
+                },
+                Meaning::NotFound,
+                "Remote cluster not found: east",
+            ),
+            (
+                Refusal::Federated {
+                    service: ServiceId::named("shop", "web"),
+                },
+                Meaning::Unavailable,
+                "Service web.shop is federated: federated services are not served yet",
+            ),
+        ] {
+            assert_eq!((refusal.meaning(), &*refusal.to_string()), (meaning, text));
+        }
+    }
+
+    #[test]
+    fn an_address_with_several_owners_is_named() {
+        let ip: IpAddr = "10.1.97.1".parse().unwrap();
+        let port = SocketAddr::new(ip, 80);
+        for (address, text) in [
+            (
+                SharedAddress::Cluster(ip),
+                "services with a conflicting cluster IP 10.1.97.1",
+            ),
+            (
+                SharedAddress::Pod(ip),
+                "pods with a conflicting pod network IP 10.1.97.1",
+            ),
+            (
+                SharedAddress::HostPort(port),
+                "pods with a conflicting host network endpoint 10.1.97.1:80",
+            ),
+            (
+                SharedAddress::External(port),
+                "externalworkloads with a conflicting ip 10.1.97.1:80",
+            ),
+        ] {
+            let refusal = Refusal::AmbiguousAddress { count: 2, address };
+            assert_eq!(refusal.meaning(), Meaning::FailedPrecondition);
+            assert_eq!(refusal.to_string(), format!("found 2 {text}"));
         }
     }
 }

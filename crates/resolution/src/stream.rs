@@ -155,6 +155,7 @@ fn size(described: &Described) -> usize {
     let identity = match &described.identity {
         Some(Identity::Workload(name)) => 2 * name.len(),
         Some(Identity::Gateway(name)) => name.len(),
+        Some(Identity::External { uri, server_name }) => uri.len() + server_name.len(),
         None => 0,
     };
     let authority = described

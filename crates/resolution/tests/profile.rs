@@ -4,12 +4,12 @@
 mod mesh;
 
 use lockstep_model::{
-    Endpoint, Listeners, PodAddresses, PodId, PodPhase, PodRecord, PortRules, ServiceKind,
-    ServiceRecord, Workload,
+    Endpoint, Listeners, PodAddresses, PodId, PodPhase, PodRecord, PortRules, Readiness,
+    ServiceKind, ServiceRecord, Workload,
 };
 use lockstep_resolution::{
-    Described, EndpointProfile, Profile, ProfileStream, Refusal, ServiceProfile, SharedAddress,
-    Topic, profile, question, servable, target, topics_of_profile,
+    Client, Described, EndpointProfile, Profile, ProfileStream, Refusal, ServiceProfile,
+    SharedAddress, Topic, profile, question, servable, target, topics_of_profile,
 };
 use lockstep_state::{Command, State};
 use mesh::*;
@@ -17,7 +17,7 @@ use mesh::*;
 const WEB: &str = "web.shop.svc.cluster.local:80";
 
 fn ask(state: &State, path: &str) -> Result<Profile, Refusal> {
-    profile(state, &question(state, path)?, None)
+    profile(state, &question(state, path, &Client::default())?, None)
 }
 
 fn of_service(name: &str, port: u16, opaque: bool) -> Profile {
@@ -26,6 +26,7 @@ fn of_service(name: &str, port: u16, opaque: bool) -> Profile {
         service: lockstep_model::ServiceId::named("shop", name),
         port,
         opaque,
+        chosen: None,
     })
 }
 
@@ -236,7 +237,7 @@ fn a_pod_whose_proxy_does_not_say_where_it_listens_is_bare_until_it_does() {
     for (port, opaque) in [(80, false), (3306, true)] {
         let path = format!("10.1.0.1:{port}");
         let mut state = pods(&[pod_of(mute(workload("web-1")), &["10.1.0.1"])]);
-        let asked = question(&state, &path).unwrap();
+        let asked = question(&state, &path, &Client::default()).unwrap();
         let (mut stream, first) = ProfileStream::open(&state, asked).unwrap();
         assert_eq!(first, Some(bare(&path, opaque)));
         apply(&mut state, vec![put_pod(pod("web-1", "10.1.0.1"))]);
@@ -294,7 +295,7 @@ fn several_live_owners_are_refused_and_leaving_ones_do_not_count() {
 fn a_hostname_is_a_pod_ready_or_not() {
     let named = |endpoint: Endpoint, hostname: &str| Endpoint {
         hostname: Some(hostname.into()),
-        ready: false,
+        readiness: Readiness::Unready,
         ..endpoint
     };
     let leaving = terminating(pod("old", "10.1.0.8"));
@@ -329,7 +330,7 @@ fn a_hostname_is_a_pod_ready_or_not() {
     }
     let topics = topics_of_profile(
         &state,
-        &question(&state, &format!("replaced.{WEB}")).unwrap(),
+        &question(&state, &format!("replaced.{WEB}"), &Client::default()).unwrap(),
     );
     let pod_topic = |name| Topic::Pod(PodId::named("shop", name));
     let expected = [Topic::Service(web()), pod_topic("new"), pod_topic("old")];
@@ -344,7 +345,7 @@ struct Told {
 
 impl Told {
     fn open(state: State, path: &str, first: &Profile) -> Self {
-        let asked = question(&state, path).unwrap();
+        let asked = question(&state, path, &Client::default()).unwrap();
         let (stream, message) = ProfileStream::open(&state, asked).unwrap();
         assert_eq!(message.as_ref(), Some(first));
         Self { state, stream }

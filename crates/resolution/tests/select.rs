@@ -4,7 +4,7 @@
 mod mesh;
 
 use lockstep_model::{
-    Endpoint, Http2Params, InternalTraffic, Listeners, Mirror, PortRules, ServiceKind,
+    Endpoint, Http2Params, InternalTraffic, Listeners, Mirror, PortRules, Readiness, ServiceKind,
     ServiceRecord, Settings, SliceRecord, Target, Workload,
 };
 use lockstep_resolution::{
@@ -36,7 +36,7 @@ fn zones() -> Vec<Command> {
 }
 
 fn ask(state: &State, target: &Target, client: &Client) -> Answer {
-    endpoints(state, target, &Place::of(state, target, client))
+    endpoints(state, target, &Place::of(state, target, client)).answer
 }
 
 fn answer(state: &State, target: &Target, client: &Client) -> EndpointSet {
@@ -388,7 +388,7 @@ fn only_ready_endpoints_with_the_hostname_asked_for_are_told() {
         ..endpoint(pod, address)
     };
     let unready = Endpoint {
-        ready: false,
+        readiness: Readiness::Unready,
         ..named("web-2", "10.1.0.2")
     };
     let slice = slice(vec![

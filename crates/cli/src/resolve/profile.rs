@@ -4,6 +4,7 @@ use linkerd2_proxy_api::destination::{DestinationProfile, RetryBudget};
 use linkerd2_proxy_api::meta::{Metadata, metadata};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::ResolveArgs;
 use super::heading::heading;
@@ -35,7 +36,8 @@ struct Document<'a> {
 struct BudgetFields {
     retry_ratio: f32,
     min_retries_per_second: u32,
-    ttl_seconds: Option<i64>,
+    /// Absent for a time that is negative too.
+    ttl_seconds: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -189,7 +191,7 @@ fn budget_text(budget: &RetryBudget) -> String {
     let ttl = budget
         .ttl
         .as_ref()
-        .map(|ttl| format!(", counted over {}s", ttl.seconds));
+        .map(|ttl| format!(", counted over {ttl}"));
     format!(
         "{percent}% more, at least {at_least} a second{}",
         ttl.unwrap_or_default()
@@ -234,7 +236,10 @@ fn document<'a>(
         retry_budget: budget.map(|budget| BudgetFields {
             retry_ratio: budget.retry_ratio,
             min_retries_per_second: budget.min_retries_per_second,
-            ttl_seconds: budget.ttl.as_ref().map(|ttl| ttl.seconds),
+            ttl_seconds: budget
+                .ttl
+                .and_then(|ttl| Duration::try_from(ttl).ok())
+                .map(|ttl| ttl.as_secs_f64()),
         }),
         overrides,
         endpoint: endpoint(profile).map(|endpoint| endpoint.fields()),

@@ -25,8 +25,8 @@ fn service_profile() -> DestinationProfile {
             retry_ratio: 0.25,
             min_retries_per_second: 10,
             ttl: Some(prost_types::Duration {
-                seconds: 10,
-                nanos: 0,
+                seconds: 1,
+                nanos: 500_000_000,
             }),
         }),
         dst_overrides: vec![WeightedDst {
@@ -65,7 +65,7 @@ async fn a_service_profile_is_a_list_of_properties() {
             "NAME       web.shop.svc.cluster.local",
             "OPAQUE     yes",
             "ROUTES     0",
-            "RETRIES    25% more, at least 10 a second, counted over 10s",
+            "RETRIES    25% more, at least 10 a second, counted over 1.500s",
             "OVERRIDES  web-2.shop.svc.cluster.local:80 weight 5",
             "PARENT     core/Service shop/web:80",
             "PROFILE    -",
@@ -90,7 +90,7 @@ async fn a_service_profile_is_a_document() {
             "fully_qualified_name": "web.shop.svc.cluster.local",
             "opaque_protocol": true,
             "routes": 0,
-            "retry_budget": {"retry_ratio": 0.25, "min_retries_per_second": 10, "ttl_seconds": 10},
+            "retry_budget": {"retry_ratio": 0.25, "min_retries_per_second": 10, "ttl_seconds": 1.5},
             "overrides": [{"authority": "web-2.shop.svc.cluster.local:80", "weight": 5}],
             "endpoint": null,
             "parent": "core/Service shop/web:80",

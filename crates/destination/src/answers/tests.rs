@@ -1,8 +1,9 @@
 use super::*;
 use linkerd2_proxy_api::destination as api;
 use lockstep_model::{
-    AddressFamily, Endpoint, EndpointTarget, InternalTraffic, Mirror, ServiceId, ServiceKind,
-    ServiceRecord, Settings, SliceId, SlicePort, SliceRecord,
+    AddressFamily, Endpoint, EndpointTarget, InternalTraffic, Listeners, Mirror, NamedBy, Owner,
+    PodAddresses, PodId, PodPhase, PodRecord, PortRules, PortSet, Readiness, ServiceId,
+    ServiceKind, ServiceRecord, Settings, SliceId, SlicePort, SliceRecord, Workload,
 };
 use lockstep_position::{LogId, Term};
 use lockstep_state::{Batch, Command};
@@ -17,21 +18,31 @@ fn target() -> Target {
 }
 
 fn slice(last: u8) -> Command {
+    slice_of(vec![endpoint(last, EndpointTarget::Address)])
+}
+
+fn endpoint(last: u8, target: EndpointTarget) -> Endpoint {
+    Endpoint {
+        ip: [10, 1, 0, last].into(),
+        hostname: None,
+        readiness: Readiness::Ready,
+        zone: None,
+        hint_zones: Vec::new(),
+        hint_nodes: Vec::new(),
+        target,
+    }
+}
+
+fn slice_of(endpoints: Vec<Endpoint>) -> Command {
     let record = SliceRecord {
         service: target().service,
+        named_by: NamedBy::Label,
         family: AddressFamily::V4,
         ports: vec![SlicePort {
             name: "http".into(),
             port: 8080,
         }],
-        endpoints: vec![Endpoint {
-            ip: [10, 1, 0, last].into(),
-            hostname: None,
-            ready: true,
-            zone: None,
-            hint_zones: Vec::new(),
-            target: EndpointTarget::Address,
-        }],
+        endpoints,
         mirror: Mirror::default(),
     };
     Command::PutSlice(SliceId::named("shop", "web"), record.into())
@@ -44,6 +55,8 @@ fn service(name: &str) -> Command {
         cluster_ips: Vec::new(),
         internal_traffic: InternalTraffic::Cluster,
         opaque_ports: None,
+        remote: None,
+        is_federated: false,
     };
     Command::PutService(ServiceId::named("shop", name), record.into())
 }
@@ -98,8 +111,12 @@ fn alone(states: &[&State], client: &Client) -> Vec<api::Update> {
     let mut machine = EndpointStream::default();
     let mut last = Vec::new();
     for state in states {
-        let answer = endpoints(state, &target(), &Place::of(state, &target(), client));
-        last = machine.advance(answer).iter().map(encode::update).collect();
+        let selection = endpoints(state, &target(), &Place::of(state, &target(), client));
+        last = machine
+            .advance(selection.answer)
+            .iter()
+            .map(encode::update)
+            .collect();
     }
     last
 }
@@ -204,4 +221,63 @@ fn cells_without_a_stream_are_thrown_out() {
     assert!(cells <= 3, "{cells}");
     let again = answers.cell(&state, &target(), &on("node-a"), None);
     assert!(Arc::ptr_eq(&kept, &again));
+}
+
+fn workload(name: &str) -> Arc<Workload> {
+    Arc::new(Workload {
+        pod: PodId::named("shop", name),
+        owner: Owner {
+            label: "pod".into(),
+            name: name.into(),
+        },
+        node: None,
+        service_account: "default".into(),
+        control_plane: None,
+        template_hash: None,
+        rules: PortRules {
+            listeners: Listeners::default(),
+            ..PortRules::default()
+        },
+        opaque_by_server: PortSet::default(),
+    })
+}
+
+fn pod(name: &str, terminating: bool) -> Command {
+    let record = PodRecord {
+        workload: workload(name),
+        addresses: PodAddresses {
+            ips: vec![[10, 1, 0, 1].into()],
+            ..PodAddresses::default()
+        },
+        phase: PodPhase::Running,
+        terminating,
+    };
+    Command::PutPod(PodId::named("shop", name), record.into())
+}
+
+#[test]
+fn a_contested_address_is_known_at_every_revision() {
+    let (answers, state) = (Answers::default(), some_state());
+    let cell = answers.cell(&state, &target(), &on("node-a"), None);
+    let contested = |state: &State| -> Vec<String> {
+        let contested = cell.contested(state);
+        contested.iter().map(ToString::to_string).collect()
+    };
+    assert!(contested(&state).is_empty());
+    let claims = ["one", "two"].map(|name| endpoint(1, EndpointTarget::Pod(workload(name))));
+    let slice_of_both = slice_of(claims.into());
+    let commands = vec![slice_of_both, pod("one", false), pod("two", false)];
+    let both = apply(&state, commands);
+    assert_eq!(contested(&both), ["10.1.0.1"]);
+    let mut machine = EndpointStream::default();
+    assert_eq!(read(&cell.advance(&both, &mut machine)).len(), 1);
+    // Only a pod changes, and with it the owner of the address.
+    let leaving = apply(&both, vec![pod("one", true)]);
+    assert_eq!(read(&cell.advance(&leaving, &mut machine)).len(), 1);
+    assert_eq!(contested(&leaving), ["10.1.0.1"]);
+    // An equal answer may be contested no longer.
+    let alone = slice_of(vec![endpoint(1, EndpointTarget::Pod(workload("two")))]);
+    let alone = apply(&leaving, vec![alone]);
+    assert!(cell.advance(&alone, &mut machine).is_empty());
+    assert!(contested(&alone).is_empty());
 }

@@ -1,6 +1,7 @@
 use super::*;
+use linkerd2_proxy_api::meta;
 use lockstep_model::{PodId, ServiceId};
-use lockstep_resolution::EndpointProfile;
+use lockstep_resolution::{EndpointProfile, ServiceProfile};
 
 fn at(text: &str) -> SocketAddr {
     text.parse().unwrap()
@@ -168,12 +169,36 @@ fn a_gateway_has_an_identity_without_a_server_name() {
 }
 
 #[test]
+fn an_external_workload_has_a_uri_and_a_server_name_even_an_empty_one() {
+    for server_name in ["vm.example", ""] {
+        let described = Described {
+            identity: Some(Identity::External {
+                uri: "spiffe://root.example/vm".into(),
+                server_name: server_name.into(),
+            }),
+            ..Described::bare()
+        };
+        let expected = api::TlsIdentity {
+            server_name: Some(dns_like(server_name)),
+            strategy: Some(api::tls_identity::Strategy::UriLikeIdentity(
+                api::tls_identity::UriLikeIdentity {
+                    uri: "spiffe://root.example/vm".into(),
+                },
+            )),
+        };
+        let said = weighted(at("10.1.2.3:80"), &described);
+        assert_eq!(said.tls_identity, Some(expected));
+    }
+}
+
+#[test]
 fn a_service_profile_refers_to_its_service() {
     let service = ServiceProfile {
         name: "web.shop.svc.cluster.local".into(),
         service: ServiceId::named("shop", "web"),
         port: 80,
         opaque: true,
+        chosen: None,
     };
     let resource = |resource| {
         Some(meta::Metadata {
@@ -217,7 +242,7 @@ fn an_address_profile_has_an_endpoint_and_no_name() {
     });
     let v4 = address(net::ip_address::Ip::Ipv4(0x0a01_0203), 8080);
     let expected = api::DestinationProfile {
-        retry_budget: Some(RETRY_BUDGET),
+        retry_budget: Some(service_profile::RETRY_BUDGET),
         endpoint: Some(pod_message(v4)),
         ..api::DestinationProfile::default()
     };

@@ -2,9 +2,11 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
 use lockstep_model::{
-    AddressFamily, Endpoint, EndpointTarget, Http2Params, InternalTraffic, KeepAlive, Listeners,
-    Mirror, Owner, PodAddresses, PodId, PodPhase, PodRecord, PortRules, ServiceId, ServiceKind,
-    ServicePort, ServiceRecord, Settings, SliceId, SlicePort, SliceRecord, TransportMode, Workload,
+    AddressFamily, Endpoint, EndpointTarget, ExternalWorkload, ExternalWorkloadId,
+    ExternalWorkloadRecord, Http2Params, InternalTraffic, KeepAlive, Listeners, Mirror, NamedBy,
+    Owner, PodAddresses, PodId, PodPhase, PodRecord, PortRules, PortSet, Readiness, ServiceId,
+    ServiceKind, ServicePort, ServiceRecord, Settings, SliceId, SlicePort, SliceRecord,
+    TransportMode, Workload,
 };
 use lockstep_position::{LogId, Term};
 use lockstep_resolution::{Described, Hint, HintedProtocol, Identity, Labels};
@@ -76,6 +78,8 @@ pub fn service() -> ServiceRecord {
         cluster_ips: vec![ip("10.96.0.1")],
         internal_traffic: InternalTraffic::Cluster,
         opaque_ports: None,
+        remote: None,
+        is_federated: false,
     }
 }
 
@@ -102,6 +106,7 @@ pub fn slice(endpoints: Vec<Endpoint>) -> SliceRecord {
     };
     SliceRecord {
         service: web(),
+        named_by: NamedBy::Label,
         family,
         ports: vec![slice_port("http", 8080)],
         endpoints,
@@ -132,6 +137,7 @@ pub fn workload(pod: &str) -> Workload {
             listeners: listeners(),
             ..PortRules::default()
         },
+        opaque_by_server: PortSet::default(),
     }
 }
 
@@ -155,14 +161,49 @@ pub fn endpoint(pod: &str, address: &str) -> Endpoint {
     endpoint_of(workload(pod), address)
 }
 
+/// An external workload of nobody, on port 8080.
+pub fn external(name: &str) -> ExternalWorkload {
+    ExternalWorkload {
+        id: ExternalWorkloadId::named("shop", name),
+        owner: None,
+        identity: "spiffe://root.example/vm".into(),
+        server_name: "vm.example".into(),
+        inbound_port: 4143,
+        opaque: None,
+        opaque_by_server: PortSet::default(),
+    }
+}
+
+pub fn external_endpoint(workload: ExternalWorkload, address: &str) -> Endpoint {
+    Endpoint {
+        target: EndpointTarget::External(Arc::new(workload)),
+        ..address_only(address)
+    }
+}
+
+pub fn put_external(workload: ExternalWorkload, ips: &[&str], ports: &[u16]) -> Command {
+    let id = workload.id.clone();
+    let record = ExternalWorkloadRecord {
+        workload: Arc::new(workload),
+        ips: ips.iter().map(|it| ip(it)).collect(),
+        ports: ports.to_vec(),
+    };
+    Command::PutExternalWorkload(id, Arc::new(record))
+}
+
+pub fn remove_external(name: &str) -> Command {
+    Command::RemoveExternalWorkload(ExternalWorkloadId::named("shop", name))
+}
+
 /// An endpoint that names no object.
 pub fn address_only(address: &str) -> Endpoint {
     Endpoint {
         ip: ip(address),
         hostname: None,
-        ready: true,
+        readiness: Readiness::Ready,
         zone: None,
         hint_zones: Vec::new(),
+        hint_nodes: Vec::new(),
         target: EndpointTarget::Address,
     }
 }
@@ -211,6 +252,22 @@ pub fn meshed(pod: &str, more: &[(&'static str, &str)]) -> Described {
     Described {
         labels: own,
         identity: Some(Identity::Workload(WEB_IDENTITY.into())),
+        hint: hint(Some(HintedProtocol::H2), Some(4143)),
+        http2: Some(params()),
+        ..Described::bare()
+    }
+}
+
+/// What the chart's settings say of the external workload `name`, with more labels.
+pub fn outside(name: &str, more: &[(&'static str, &str)]) -> Described {
+    let mut own = labels(&[("external_workload", name)]);
+    own.extend(labels(more));
+    Described {
+        labels: own,
+        identity: Some(Identity::External {
+            uri: "spiffe://root.example/vm".into(),
+            server_name: "vm.example".into(),
+        }),
         hint: hint(Some(HintedProtocol::H2), Some(4143)),
         http2: Some(params()),
         ..Described::bare()
