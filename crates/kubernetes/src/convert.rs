@@ -1,7 +1,8 @@
 //! Kubernetes objects become facts, here and nowhere else.
 //!
 //! ```text
-//! JSON ─decode─▶ typed object ─convert─▶ key, fact, what was skipped   or   Unusable
+//! JSON ─decode─▶ typed object, or JSON value ─convert─▶ key, fact, what was skipped
+//!                                                  or Unusable
 //! ```
 //!
 //! Pure functions, one file a kind. An object is decoded by itself, so that a bad one
@@ -9,23 +10,33 @@
 //! whole, and parts of a good one that are left out ([`Skipped`]). Fields that the API
 //! allows to be absent or null never fail.
 
+mod duration;
 mod endpoint_slice;
+mod external_workload;
+mod field;
 mod job;
 mod metadata;
 mod node;
 mod pod;
 mod port_list;
+mod quantity;
 mod replica_set;
+mod selector;
+mod server;
 mod service;
+mod service_profile;
 mod skipped;
 mod unusable;
 
-use k8s_openapi::api::{
-    core::v1::{Pod, Service},
-    discovery::v1::EndpointSlice,
+use k8s_openapi::{
+    api::{
+        core::v1::{Pod, Service},
+        discovery::v1::EndpointSlice,
+    },
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use lockstep_model::{Fact, FactKey, FactKind};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
 pub(crate) use metadata::Envelope;
@@ -78,10 +89,39 @@ fn decode<'de, D: Deserializer<'de>>(
         FactKind::Pod => pod::convert(&Pod::deserialize(object)?),
         FactKind::Service => service::convert(&Service::deserialize(object)?),
         FactKind::EndpointSlice => endpoint_slice::convert(&EndpointSlice::deserialize(object)?),
+        FactKind::ServiceProfile => custom(kind, object, |key, _, object| {
+            service_profile::convert(key, object)
+        })?,
+        FactKind::Server => custom(kind, object, |key, _, object| server::convert(key, object))?,
+        FactKind::ExternalWorkload => custom(kind, object, external_workload::convert)?,
     })
 }
 
+/// Custom resources have no Rust type: they are read with the name known, so that a bad
+/// one is still known to be this one.
+fn custom<'de, D: Deserializer<'de>>(
+    kind: FactKind,
+    object: D,
+    read: impl Fn(FactKey, &ObjectMeta, &Value) -> Result<Converted, Unusable>,
+) -> Result<Result<Converted, Unusable>, D::Error> {
+    let object = Value::deserialize(object)?;
+    let metadata = Metadata::deserialize(&object).map_err(D::Error::custom)?;
+    let metadata = metadata.into_inner();
+    Ok(metadata::key(kind, &metadata).and_then(|key| read(key, &metadata, &object)))
+}
+
+/// An API server checks little of a custom resource, so that a bad one is its owner's
+/// doing; a bad one of any other kind is a fault on the way, from which nothing follows.
 fn undecodable(kind: FactKind, envelope: &Envelope, error: &dyn std::error::Error) -> Unusable {
+    if kind.is_optional()
+        && let Ok(key) = envelope.key(kind)
+    {
+        return Unusable::Invalid {
+            key,
+            place: "object".to_owned(),
+            reason: error.to_string(),
+        };
+    }
     Unusable::Undecodable {
         kind,
         name: envelope.place(),

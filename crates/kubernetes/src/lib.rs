@@ -1,6 +1,6 @@
 //! The Kubernetes API server as a source of facts.
 //!
-//! [`connect`](fn@connect) finds the API server; the [`KubernetesSource`] follows the six kinds of object
+//! [`connect`](fn@connect) finds the API server; the [`KubernetesSource`] follows the nine kinds of object
 //! that answers depend on, each with a list and a watch of its own; [`convert`] turns
 //! objects into facts.
 

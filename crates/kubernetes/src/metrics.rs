@@ -3,11 +3,12 @@
 use lockstep_model::FactKind;
 use prometheus_client::{
     encoding::EncodeLabelSet,
-    metrics::{counter::Counter, family::Family},
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::Registry,
 };
 
-/// The counters of a source; clones count together.
+/// The counters of a source; clones count together. What is `served` is as of the last
+/// time that this replica asked.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     lists: Family<OfKind, Counter>,
@@ -16,6 +17,7 @@ pub struct Metrics {
     unusable: Family<Reason, Counter>,
     skipped: Family<Reason, Counter>,
     restarts: Family<Reason, Counter>,
+    served: Family<OfKind, Gauge>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -61,6 +63,17 @@ impl Metrics {
         for (name, help, counter) in counters {
             registry.register(name, help, counter.clone());
         }
+        registry.register(
+            "served",
+            "Whether the API server has the kind, by kind that a cluster may do without",
+            self.served.clone(),
+        );
+    }
+
+    pub(crate) fn served(&self, kind: FactKind, is_served: bool) {
+        let kind = kind.resource();
+        let gauge = self.served.get_or_create(&OfKind { kind });
+        gauge.set(i64::from(is_served));
     }
 
     pub(crate) fn list_begun(&self, kind: FactKind) {
@@ -113,6 +126,7 @@ mod tests {
         metrics.object_unusable(FactKind::EndpointSlice, "address_type");
         metrics.part_skipped(FactKind::Service, "port");
         metrics.restarted(FactKind::Job, "gone");
+        metrics.served(FactKind::ServiceProfile, true);
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
         let values: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
@@ -126,6 +140,7 @@ mod tests {
                  reason=\"address_type\"} 1",
                 "lockstep_source_skipped_parts_total{kind=\"services\",reason=\"port\"} 1",
                 "lockstep_source_restarts_total{kind=\"jobs\",reason=\"gone\"} 1",
+                "lockstep_source_served{kind=\"serviceprofiles\"} 1",
             ],
         );
     }

@@ -10,6 +10,9 @@
 //!    └── with a cursor ─────────────────────────┴───── closed ─────────┘
 //! ```
 //!
+//! A kind that a cluster may do without is asked for in each of its versions; while none
+//! is served it is listed as empty, and asked for again.
+//!
 //! [`machine`] decides, without clock, randomness or connection. [`shell`] asks the API
 //! server and waits. The rest translates: [`request`] out, [`decode`] and [`failure`] in.
 
@@ -23,5 +26,8 @@ mod report;
 mod request;
 mod shell;
 mod stream;
+mod version;
 
+#[cfg(test)]
+pub(crate) use decode::page;
 pub(crate) use shell::{Follower, list};

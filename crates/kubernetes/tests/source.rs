@@ -59,6 +59,87 @@ on_both!(a_cursor_of_another_source_is_listed_instead, On);
 on_both!(forgotten_history_is_listed_once, Off);
 on_both!(watches_that_the_server_closes_resume_without_loss, Off);
 
+mod kinds_that_are_installed_later_are_noticed {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn on_the_simulation() {
+        super::kinds_that_are_installed_later_are_noticed(
+            Server::simulated_without_linkerd().await,
+        )
+        .await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn on_the_real_server() {
+        let name = "kinds_that_are_installed_later_are_noticed::on_the_real_server";
+        if xtask::kube::wanted_for(name) {
+            let server = Server::real_without_linkerd().await;
+            super::kinds_that_are_installed_later_are_noticed(server).await;
+        }
+    }
+}
+
+/// It takes the better half of a minute, so that the simulation is asked in virtual time
+/// only, beside the shell.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kind_that_is_removed_is_listed_as_empty_on_the_real_server() {
+    let name = "a_kind_that_is_removed_is_listed_as_empty_on_the_real_server";
+    if !xtask::kube::wanted_for(name) {
+        return;
+    }
+    let server = Server::real(WatchCache::On).await;
+    let objects = Objects::new(server.client());
+    objects.create_shop().await;
+    let source = server.source().await;
+    let mut session = source.follow(Resume::new());
+    let mut known = Known::default();
+    known.learn_until(&mut session, Known::is_complete).await;
+    assert_eq!(known.named(FactKind::Server, "web"), 1);
+
+    server.remove_servers().await;
+    let is_gone = |known: &Known| &*known.cursors[&FactKind::Server].0 == "not served";
+    known.learn_until(&mut session, is_gone).await;
+    assert_eq!(known.losses, [].into());
+    known.assert_equals(&source.list().await.unwrap());
+}
+
+async fn kinds_that_are_installed_later_are_noticed(server: Server) {
+    let objects = Objects::new(server.client());
+    objects.create_namespace().await;
+    let source = server.source().await;
+    let mut session = source.follow(Resume::new());
+    let mut known = Known::default();
+    known.learn_until(&mut session, Known::is_complete).await;
+    let custom = FactKind::ALL.into_iter().filter(|kind| kind.is_optional());
+    let custom: Vec<FactKind> = custom.collect();
+    for kind in &custom {
+        assert_eq!(&*known.cursors[kind].0, "not served");
+    }
+    known.assert_equals(&source.list().await.unwrap());
+
+    server.install_linkerd().await;
+    objects.create_custom().await;
+    let arrived = |known: &Known| custom.iter().all(|kind| known.named(*kind, "web") == 1);
+    known.learn_until(&mut session, arrived).await;
+    for kind in FactKind::ALL {
+        let lists = if kind.is_optional() { 2 } else { 1 };
+        assert_eq!(known.lists[&kind], lists, "lists of {kind}");
+    }
+    assert_eq!(known.losses, [].into());
+    known.assert_equals(&source.list().await.unwrap());
+
+    // Whoever resumes finds them at once.
+    drop(session);
+    let mut session = source.follow(known.cursors.clone());
+    let late = FactKey::named(FactKind::Server, "shop", "web");
+    objects.delete(&late).await;
+    known
+        .learn_until(&mut session, |known| known.fact(&late).is_none())
+        .await;
+    assert_eq!(known.losses, [].into());
+}
+
 async fn everything_is_listed_in_pages_and_then_followed(server: Server) {
     let objects = Objects::new(server.client());
     objects.create_shop().await;

@@ -26,8 +26,7 @@ pub(crate) fn lists(facts: &BTreeMap<FactKey, Fact>) -> Vec<Listed> {
     lists.collect()
 }
 
-/// The changes that lead from `told` to `now`, in the order of the keys: what others
-/// refer to comes first.
+/// The changes that lead from `told` to `now`, in the order of the keys.
 pub(crate) fn changes(
     told: &BTreeMap<FactKey, Fact>,
     now: &BTreeMap<FactKey, Fact>,

@@ -157,7 +157,10 @@ fn named(kind: FactKind, object: &Value) -> Option<FactKey> {
         | FactKind::Job
         | FactKind::Pod
         | FactKind::Service
-        | FactKind::EndpointSlice => metadata.get("namespace")?.as_str()?,
+        | FactKind::EndpointSlice
+        | FactKind::ServiceProfile
+        | FactKind::Server
+        | FactKind::ExternalWorkload => metadata.get("namespace")?.as_str()?,
     };
     Some(FactKey::named(kind, namespace, name))
 }

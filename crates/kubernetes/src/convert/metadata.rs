@@ -1,7 +1,7 @@
 //! What every object has: a name, labels, owners.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use lockstep_model::{FactKey, FactKind, OwnerRef, Text};
+use lockstep_model::{FactKey, FactKind, ObjectLabels, OwnerRef, Text};
 use serde::Deserialize;
 
 use super::Unusable;
@@ -79,7 +79,10 @@ fn named(kind: FactKind, namespace: Option<&str>, name: Option<&str>) -> Result<
         | FactKind::Job
         | FactKind::Pod
         | FactKind::Service
-        | FactKind::EndpointSlice => given(namespace).ok_or_else(|| Unusable::NoNamespace {
+        | FactKind::EndpointSlice
+        | FactKind::ServiceProfile
+        | FactKind::Server
+        | FactKind::ExternalWorkload => given(namespace).ok_or_else(|| Unusable::NoNamespace {
             kind,
             name: name.to_owned(),
         })?,
@@ -96,6 +99,14 @@ pub(super) fn given(text: Option<&str>) -> Option<&str> {
 pub(super) fn label(metadata: &ObjectMeta, name: &str) -> Option<Text> {
     let label = metadata.labels.as_ref()?.get(name)?;
     given(Some(label.as_str())).map(Text::from)
+}
+
+/// Every label.
+pub(super) fn labels(metadata: &ObjectMeta) -> ObjectLabels {
+    let labels = metadata.labels.iter().flatten();
+    labels
+        .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
+        .collect()
 }
 
 /// The annotation, even if it is empty.

@@ -1,4 +1,4 @@
-//! Pod -> owner, identity, addresses, special ports.
+//! Pod -> owner, identity, addresses, labels, ports.
 
 mod containers;
 
@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use super::{
     Converted, Skipped, Unusable,
-    metadata::{annotation, given, key, label, single_owner},
+    metadata::{annotation, given, key, label, labels, single_owner},
     port_list::{NamedPorts, OPAQUE_PORTS, SKIP_INBOUND_PORTS, port_list},
 };
 
@@ -36,6 +36,8 @@ pub(super) fn convert(pod: &Pod) -> Result<Converted, Unusable> {
         addresses: addresses(spec, status, &mut skipped),
         phase: phase(status),
         terminating: metadata.deletion_timestamp.is_some(),
+        labels: labels(metadata),
+        ports: containers::ports_with_names(spec),
     };
     Ok(Converted {
         key,

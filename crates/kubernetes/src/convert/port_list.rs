@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Skipped;
 
-/// The annotation that lists opaque ports, of pods and of services.
+/// The annotation that lists opaque ports, of pods, services and external workloads.
 pub(super) const OPAQUE_PORTS: &str = "config.linkerd.io/opaque-ports";
 /// The annotation that lists the ports which the proxy does not take.
 pub(super) const SKIP_INBOUND_PORTS: &str = "config.linkerd.io/skip-inbound-ports";
@@ -17,7 +17,10 @@ pub(super) type NamedPorts<'a> = BTreeMap<&'a str, u16>;
 pub(super) fn port(field: &'static str, number: i32, skipped: &mut Vec<Skipped>) -> Option<u16> {
     let port = u16::try_from(number).ok().filter(|port| *port != 0);
     if port.is_none() {
-        skipped.push(Skipped::Port { field, number });
+        skipped.push(Skipped::Port {
+            field,
+            number: number.into(),
+        });
     }
     port
 }

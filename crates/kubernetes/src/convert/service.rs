@@ -1,16 +1,22 @@
-//! Service -> ports, addresses, policy.
+//! Service -> ports, addresses, policy, other clusters.
 
 use k8s_openapi::api::core::v1::{Service, ServiceSpec};
 use lockstep_model::{
-    Fact, FactKind, InternalTraffic, PortSet, ServiceKind, ServicePort, ServiceRecord,
+    Fact, FactKind, InternalTraffic, PortSet, RemoteDiscovery, ServiceKind, ServicePort,
+    ServiceRecord,
 };
 use std::net::IpAddr;
 
 use super::{
     Converted, Skipped, Unusable,
-    metadata::{annotation, key},
+    metadata::{annotation, given, key},
     port_list::{OPAQUE_PORTS, port, port_list},
 };
+
+/// Label and annotation: the cluster that has the endpoints, or several.
+const REMOTE_DISCOVERY: &str = "multicluster.linkerd.io/remote-discovery";
+const REMOTE_SERVICE: &str = "multicluster.linkerd.io/remote-service";
+const LOCAL_DISCOVERY: &str = "multicluster.linkerd.io/local-discovery";
 
 pub(super) fn convert(service: &Service) -> Result<Converted, Unusable> {
     let key = key(FactKind::Service, &service.metadata)?;
@@ -30,6 +36,8 @@ pub(super) fn convert(service: &Service) -> Result<Converted, Unusable> {
         },
         opaque_ports: opaque_ports(service, &ports, &mut skipped),
         ports,
+        remote: remote(service),
+        is_federated: is_federated(service),
     };
     Ok(Converted {
         key,
@@ -72,6 +80,22 @@ fn cluster_ips(spec: &ServiceSpec, skipped: &mut Vec<Skipped>) -> Vec<IpAddr> {
         }
     });
     parsed.collect()
+}
+
+fn remote(service: &Service) -> Option<RemoteDiscovery> {
+    let labels = service.metadata.labels.as_ref()?;
+    let remote = labels.get(REMOTE_SERVICE).map(String::as_str);
+    Some(RemoteDiscovery {
+        cluster: labels.get(REMOTE_DISCOVERY)?.as_str().into(),
+        service: given(remote).map(Into::into),
+    })
+}
+
+fn is_federated(service: &Service) -> bool {
+    let metadata = &service.metadata;
+    [REMOTE_DISCOVERY, LOCAL_DISCOVERY]
+        .into_iter()
+        .any(|name| annotation(metadata, name).is_some())
 }
 
 /// A name is the name of a service port, and means its number.

@@ -1,5 +1,7 @@
 //! Parts of a good object that are left out, because they mean nothing.
 
+use super::duration::DURATION;
+
 /// One part of an object that was left out of its fact.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Skipped {
@@ -19,7 +21,7 @@ pub enum Skipped {
         /// Where it stands.
         field: &'static str,
         /// What stands there.
-        number: i32,
+        number: i64,
     },
     /// A text that is not an address of the family that belongs there.
     #[error("{field}: `{text}` is skipped: it is not {expected}")]
@@ -31,8 +33,11 @@ pub enum Skipped {
         /// What should: `an IPv4 address`, `an IPv6 address` or `an IP address`.
         expected: &'static str,
     },
-    /// An endpoint that refers to something else than a pod.
-    #[error("endpoints: the one that refers to `{kind}/{name}` is skipped: only Pods are known")]
+    /// An endpoint that refers to something else than a pod or an external workload.
+    #[error(
+        "endpoints: the one that refers to `{kind}/{name}` is skipped: \
+         it names no Pod and no ExternalWorkload"
+    )]
     Target {
         /// The kind it refers to.
         kind: String,
@@ -51,10 +56,50 @@ pub enum Skipped {
         /// The environment variable.
         variable: &'static str,
     },
+    /// A text that is no duration.
+    #[error("{place}: `{text}` is skipped: it is not {DURATION}")]
+    Duration {
+        /// Where it stands.
+        place: String,
+        /// What stands there.
+        text: String,
+    },
+    /// A destination with a share below zero.
+    #[error("{place}: the destination is skipped: its weight `{text}` is below zero")]
+    NegativeWeight {
+        /// Where it stands.
+        place: String,
+        /// What stands there.
+        text: String,
+    },
+    /// A share that is larger than can be told.
+    #[error("{place}: `{text}` is cut to 429496.7295: larger weights cannot be told")]
+    LargeWeight {
+        /// Where it stands.
+        place: String,
+        /// What stands there.
+        text: String,
+    },
+    /// A selector that makes no sense: it chooses nothing.
+    #[error("a selector is skipped: {place}: {reason}")]
+    Selector {
+        /// Where the first fault stands.
+        place: String,
+        /// What must be so, or is not.
+        reason: String,
+    },
+    /// More addresses than one slice may have.
+    #[error("endpoints.addresses: {left_out} are skipped: a slice has at most {allowed} addresses")]
+    Addresses {
+        /// How many were left out.
+        left_out: usize,
+        /// How many a slice may have.
+        allowed: usize,
+    },
 }
 
 impl Skipped {
-    /// The reason as a metric label; one of six.
+    /// The reason as a metric label; one of eleven.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
@@ -64,6 +109,11 @@ impl Skipped {
             Self::Target { .. } => "target",
             Self::TargetNamespace { .. } => "target_namespace",
             Self::Listener { .. } => "listener",
+            Self::Duration { .. } => "duration",
+            Self::NegativeWeight { .. } => "negative_weight",
+            Self::LargeWeight { .. } => "large_weight",
+            Self::Selector { .. } => "selector",
+            Self::Addresses { .. } => "addresses",
         }
     }
 }

@@ -1,16 +1,20 @@
 //! Objects as the API server and people write them, odd ones included.
 
 use lockstep_model::{
-    Fact, FactKey, FactKind, InternalTraffic, Listeners, OwnerFact, OwnerRef, PodFact, PodPhase,
-    ServiceKind, ServiceRecord,
+    Fact, FactKey, FactKind, InternalTraffic, Listeners, NamedPort, OwnerFact, OwnerRef, PodFact,
+    PodPhase, RemoteDiscovery, ServiceKind, ServiceRecord,
 };
 use serde_json::{Value, json};
 
 use super::{Converted, Unusable, from_json, from_value};
 
 mod endpoint_slice;
+mod external_workload;
+mod mutations;
 mod nulls;
 mod pod;
+mod server;
+mod service_profile;
 
 /// Converts both ways, which must agree.
 fn convert(kind: FactKind, object: &Value) -> Converted {
@@ -123,6 +127,8 @@ fn a_service_may_say_next_to_nothing() {
                 cluster_ips: vec![],
                 internal_traffic: InternalTraffic::Cluster,
                 opaque_ports: None,
+                remote: None,
+                is_federated: false,
             },
         );
         assert_eq!(skipped, [""; 0]);
@@ -144,6 +150,43 @@ fn cluster_ips_fall_back_to_the_single_one_and_none_is_dropped() {
         let (record, _) = service(spec, json!({}));
         let found: Vec<String> = record.cluster_ips.iter().map(ToString::to_string).collect();
         assert_eq!(found, ips);
+    }
+}
+
+#[test]
+fn a_service_of_other_clusters_is_told_apart() {
+    let of = |labels: Value, annotations: Value| {
+        let metadata = json!({"name": "web", "namespace": "shop", "labels": labels,
+            "annotations": annotations});
+        match convert(FactKind::Service, &json!({"metadata": metadata})).fact {
+            Fact::Service(record) => (record.remote, record.is_federated),
+            other => panic!("not a service: {other:?}"),
+        }
+    };
+    let remote = |cluster: &str, service: Option<&str>| {
+        let (cluster, service) = (cluster.into(), service.map(Into::into));
+        Some(RemoteDiscovery { cluster, service })
+    };
+    let (discovery, service) = (
+        "multicluster.linkerd.io/remote-discovery",
+        "multicluster.linkerd.io/remote-service",
+    );
+    for (labels, expected) in [
+        (json!(null), None),
+        (json!({service: "web"}), None),
+        (json!({discovery: "east"}), remote("east", None)),
+        (json!({discovery: "", service: ""}), remote("", None)),
+        (
+            json!({discovery: "east", service: "db"}),
+            remote("east", Some("db")),
+        ),
+    ] {
+        assert_eq!(of(labels, json!(null)), (expected, false));
+    }
+    for name in [discovery, "multicluster.linkerd.io/local-discovery"] {
+        for text in ["", "web@east"] {
+            assert_eq!(of(json!(null), json!({name: text})), (None, true));
+        }
     }
 }
 

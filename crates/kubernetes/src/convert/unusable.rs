@@ -2,6 +2,8 @@
 
 use lockstep_model::{FactKey, FactKind};
 
+use super::field::Fault;
+
 /// Why an object as a whole says nothing usable.
 ///
 /// The variants split on what a watch may do: with a [`key`](Self::key) the object is
@@ -50,19 +52,36 @@ pub enum Unusable {
         /// What it says: `FQDN`, or anything else.
         found: String,
     },
+    /// A custom resource that is not what its kind prescribes.
+    #[error("{key} is invalid: {place}: {reason}")]
+    Invalid {
+        /// The object.
+        key: FactKey,
+        /// Where the first fault stands: `spec.routes[2].condition`.
+        place: String,
+        /// What must be so, or is not.
+        reason: String,
+    },
 }
 
 impl Unusable {
+    pub(super) fn invalid(key: FactKey, fault: Fault) -> Self {
+        let Fault { place, reason } = fault;
+        Self::Invalid { key, place, reason }
+    }
+
     /// The object, if it could be decoded: it exists, and says nothing usable.
     #[must_use]
     pub const fn key(&self) -> Option<&FactKey> {
         match self {
-            Self::NoService { key } | Self::AddressType { key, .. } => Some(key),
+            Self::NoService { key } | Self::AddressType { key, .. } | Self::Invalid { key, .. } => {
+                Some(key)
+            }
             Self::Undecodable { .. } | Self::Nameless { .. } | Self::NoNamespace { .. } => None,
         }
     }
 
-    /// The reason as a metric label; one of five.
+    /// The reason as a metric label; one of six.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
@@ -71,6 +90,7 @@ impl Unusable {
             Self::NoNamespace { .. } => "no_namespace",
             Self::NoService { .. } => "no_service",
             Self::AddressType { .. } => "address_type",
+            Self::Invalid { .. } => "invalid",
         }
     }
 }

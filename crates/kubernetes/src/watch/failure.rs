@@ -23,6 +23,8 @@ pub(crate) enum FailureKind {
     BadRequest,
     /// The server is behind the version that was asked for.
     TooNew,
+    /// There is no such kind, or not in this version.
+    NotServed,
     /// Anything else: the same request may succeed later.
     Other,
 }
@@ -74,6 +76,8 @@ fn kind(status: &Status) -> FailureKind {
         FailureKind::Gone
     } else if is_too_new(status) {
         FailureKind::TooNew
+    } else if code == 404 {
+        FailureKind::NotServed
     } else if code == 400 || is_unreadable_cursor(status) {
         FailureKind::BadRequest
     } else {
@@ -107,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_refusal_is_told_apart_by_code_and_by_body() {
-        use FailureKind::{BadRequest, Gone, Other, TooNew};
+        use FailureKind::{BadRequest, Gone, NotServed, Other, TooNew};
         let large =
             r#"{"message":"a","details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}}"#;
         let ahead = r#"{"message":"Timeout: Too large resource version: 9, current: 2"}"#;
@@ -124,6 +128,7 @@ mod tests {
             (504, large, TooNew),
             (504, ahead, TooNew),
             (504, "", Other),
+            (404, "404 page not found\n", NotServed),
             (503, "<html>busy</html>", Other),
             (403, r#"{"message":"forbidden"}"#, Other),
         ] {

@@ -5,6 +5,7 @@
 //! the machine can be driven through every history by a test.
 
 mod cursor;
+mod serving;
 mod trouble;
 
 use lockstep_catalog::{Listed, SourceEvent};
@@ -15,17 +16,23 @@ use super::{
     failure::{Failure, FailureKind},
     pace::{HEALTHY_AFTER, Pause},
     page::{Gathered, Page, Turned},
+    version::Version,
 };
 use cursor::{is_older, usable};
+use serving::{Denial, Serving};
+pub(crate) use serving::{News, nothing};
 use trouble::Trouble;
 
 /// The one thing to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     /// Ask for a page of a consistent list; without a token, for the first.
-    List { token: Option<String> },
+    List {
+        version: Version,
+        token: Option<String>,
+    },
     /// Ask for a watch from a place in history.
-    Watch { from: Cursor },
+    Watch { version: Version, from: Cursor },
     /// Read on from the open watch.
     Read,
     /// Let time pass.
@@ -85,6 +92,8 @@ pub(crate) enum End {
 pub(crate) enum Restart {
     /// The history was compacted, or the cursor is not of this server.
     Gone,
+    /// A kind that was there is denied in every version.
+    NotServed,
     /// A page failed.
     ListFailed,
     /// A list, an event or a bookmark was older than what had been seen.
@@ -106,6 +115,8 @@ pub(crate) struct Step {
     pub(crate) emit: Option<SourceEvent>,
     /// What to count.
     pub(crate) restart: Option<Restart>,
+    /// What people want to know.
+    pub(crate) news: Option<News>,
     /// What to do next.
     pub(crate) act: Act,
 }
@@ -118,6 +129,9 @@ pub(crate) struct Machine {
     /// The newest place that was seen: no list may be older.
     floor: Option<Cursor>,
     trouble: Trouble,
+    serving: Serving,
+    /// For the next step.
+    news: Option<News>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,8 +159,10 @@ impl Machine {
                 Some(from) => Phase::Opening { from },
                 None => Phase::Listing(Gathered::default()),
             },
+            serving: Serving::new(kind, floor.as_ref()),
             floor,
             trouble: Trouble::default(),
+            news: None,
         }
     }
 
@@ -154,9 +170,13 @@ impl Machine {
     pub(crate) fn act(&self) -> Act {
         match &self.phase {
             Phase::Listing(gathered) => Act::List {
+                version: self.serving.version(),
                 token: gathered.token().map(str::to_owned),
             },
-            Phase::Opening { from } => Act::Watch { from: from.clone() },
+            Phase::Opening { from } => Act::Watch {
+                version: self.serving.version(),
+                from: from.clone(),
+            },
             Phase::Reading { .. } => Act::Read,
             Phase::Waiting { pause, .. } => Act::Wait(*pause),
         }
@@ -170,6 +190,7 @@ impl Machine {
         Step {
             emit,
             restart,
+            news: self.news.take(),
             act: self.act(),
         }
     }
@@ -179,6 +200,7 @@ impl Machine {
             (Phase::Listing(gathered), Input::Page(page)) => self.page(gathered, page),
             (Phase::Listing(_), Input::ListFailed(failure)) => self.list_failed(&failure),
             (Phase::Opening { from }, Input::WatchOpened) => {
+                self.news = self.serving.granted();
                 let opened = from.clone();
                 (Phase::Reading { opened, from }, None, None)
             }
@@ -201,6 +223,7 @@ impl Machine {
     }
 
     fn page(&mut self, gathered: Gathered, page: Page) -> Outcome {
+        self.news = self.serving.granted();
         match gathered.turn(self.kind, page) {
             Turned::More(gathered) => (Phase::Listing(gathered), None, None),
             Turned::Complete(listed) => self.listed(listed),
@@ -227,9 +250,16 @@ impl Machine {
     }
 
     fn list_failed(&mut self, failure: &Failure) -> Outcome {
+        if self.is_denial(failure) {
+            return self.denied(Next::List);
+        }
+        self.serving.interrupted();
         match failure.kind {
             FailureKind::Gone => (self.list_afresh(), None, Some(Restart::Gone)),
-            FailureKind::BadRequest | FailureKind::TooNew | FailureKind::Other => {
+            FailureKind::BadRequest
+            | FailureKind::TooNew
+            | FailureKind::NotServed
+            | FailureKind::Other => {
                 let pause = self.trouble.failed(failure.retry_after);
                 (
                     Phase::wait(pause, Next::List),
@@ -241,13 +271,36 @@ impl Machine {
     }
 
     fn watch_failed(&mut self, from: Cursor, failure: &Failure) -> Outcome {
+        if self.is_denial(failure) {
+            return self.denied(Next::Watch { from });
+        }
+        self.serving.interrupted();
         match failure.kind {
             FailureKind::Gone | FailureKind::BadRequest => self.lost(),
             FailureKind::TooNew => self.stuck(from, failure.retry_after, Restart::WatchFailed),
-            FailureKind::Other => {
+            FailureKind::NotServed | FailureKind::Other => {
                 let pause = self.trouble.failed(failure.retry_after);
                 let next = Next::Watch { from };
                 (Phase::wait(pause, next), None, Some(Restart::WatchFailed))
+            }
+        }
+    }
+
+    /// Of a kind that every cluster has, this is a failure like any other.
+    fn is_denial(&self, failure: &Failure) -> bool {
+        failure.kind == FailureKind::NotServed && self.kind.is_optional()
+    }
+
+    /// The version is not served: `next` may succeed in another one. A kind that is gone
+    /// is listed as empty and not told as lost: nothing about it is unknown.
+    fn denied(&mut self, next: Next) -> Outcome {
+        match self.serving.denied() {
+            Denial::Next => (next.phase(), None, None),
+            Denial::Doubted(pause) => (Phase::wait(pause, next), None, Some(Restart::NotServed)),
+            Denial::Absent(pause, news) => {
+                self.news = news;
+                let emit = news.map(|_| SourceEvent::Listed(nothing(self.kind)));
+                (Phase::wait(pause, Next::List), emit, None)
             }
         }
     }

@@ -6,12 +6,16 @@ use std::time::Duration;
 const BACKOFF_MIN: Duration = Duration::from_millis(100);
 /// The longest back-off that we choose ourselves.
 const BACKOFF_MAX: Duration = Duration::from_secs(30);
+/// How soon a kind that is not served is asked for again: who installs it waits so long.
+const SERVED_MIN: Duration = Duration::from_secs(15);
+/// Spread, so that replicas of a fleet do not ask in one moment.
+const SERVED_SPREAD: Duration = Duration::from_secs(5);
 /// The longest back-off that a server may choose for us.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
 /// The shortest time for which a watch is asked. The server closes it then: it is how
 /// a dead connection is found, as a live one would have been closed.
 const WATCH_MIN: Duration = Duration::from_secs(60);
-/// Spread, so that the six watches do not all reopen in one moment.
+/// Spread, so that the watches of all kinds do not all reopen in one moment.
 const WATCH_SPREAD: Duration = Duration::from_secs(10);
 /// How long after its time a watch may still be open.
 const WATCH_GRACE: Duration = Duration::from_secs(5);
@@ -55,6 +59,14 @@ impl Pause {
                 least: backoff / 2,
                 most: backoff,
             },
+        }
+    }
+
+    /// The pause before a kind that is not served is asked for again.
+    pub(crate) const fn until_served() -> Self {
+        Self {
+            least: SERVED_MIN,
+            most: SERVED_MIN.saturating_add(SERVED_SPREAD),
         }
     }
 

@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     decode::Complaints,
-    failure::Failure,
-    machine::{End, Restart},
+    failure::{Failure, FailureKind},
+    machine::{End, News, Restart},
 };
 use crate::Metrics;
 
@@ -47,6 +47,7 @@ impl Restart {
     const fn label(self) -> &'static str {
         match self {
             Self::Gone => "gone",
+            Self::NotServed => "not_served",
             Self::ListFailed => "list_failed",
             Self::WentBack => "went_back",
             Self::WatchFailed => "watch_failed",
@@ -87,8 +88,26 @@ impl Report {
 
     pub(super) fn failed(&mut self, request: &'static str, failure: &Failure) {
         let (kind, reason) = (self.kind, &failure.reason);
+        if kind.is_optional() && failure.kind == FailureKind::NotServed {
+            tracing::debug!(%kind, request, reason, "not served in this version");
+            return;
+        }
         if let Some(times) = self.refusals.worth_telling(request, reason) {
             tracing::warn!(%kind, request, reason, times, "api server refused");
+        }
+    }
+
+    pub(super) fn news(&self, news: News) {
+        let kind = self.kind;
+        match news {
+            News::Served(version) => {
+                self.metrics.served(kind, true);
+                tracing::info!(%kind, version = version.name(), "kind is served");
+            }
+            News::Absent => {
+                self.metrics.served(kind, false);
+                tracing::info!(%kind, "kind is not served; it is looked for from time to time");
+            }
         }
     }
 

@@ -5,6 +5,8 @@ use kube::client::Body;
 use lockstep_model::{Cursor, FactKind};
 use std::fmt::Write;
 
+use super::version::Version;
+
 /// How many objects one page of a list holds at most.
 const PAGE_OBJECTS_MAX: u32 = 500;
 
@@ -14,13 +16,13 @@ const PAGE_OBJECTS_MAX: u32 = 500;
 /// # Errors
 ///
 /// The request could not be put together.
-pub(crate) fn list(kind: FactKind, token: Option<&str>) -> http::Result<Request<Body>> {
-    let mut uri = format!("{}?limit={PAGE_OBJECTS_MAX}", path(kind));
+pub(crate) fn list(version: Version, token: Option<&str>) -> http::Result<Request<Body>> {
+    let mut uri = format!("{}?limit={PAGE_OBJECTS_MAX}", version.path());
     if let Some(token) = token {
         uri.push_str("&continue=");
         push_encoded(&mut uri, token);
     }
-    let accept = match form(kind) {
+    let accept = match form(version.kind()) {
         Form::Whole => "application/json",
         Form::Metadata => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
     };
@@ -32,13 +34,13 @@ pub(crate) fn list(kind: FactKind, token: Option<&str>) -> http::Result<Request<
 /// # Errors
 ///
 /// The request could not be put together.
-pub(crate) fn watch(kind: FactKind, from: &Cursor, seconds: u64) -> http::Result<Request<Body>> {
+pub(crate) fn watch(version: Version, from: &Cursor, seconds: u64) -> http::Result<Request<Body>> {
     let mut uri = format!(
         "{}?watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion=",
-        path(kind)
+        version.path()
     );
     push_encoded(&mut uri, &from.0);
-    let accept = match form(kind) {
+    let accept = match form(version.kind()) {
         Form::Whole => "application/json",
         Form::Metadata => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
     };
@@ -52,16 +54,6 @@ fn ask(uri: String, accept: &'static str) -> http::Result<Request<Body>> {
         .body(Body::empty())
 }
 
-fn path(kind: FactKind) -> String {
-    let group = match kind {
-        FactKind::Node | FactKind::Pod | FactKind::Service => "/api/v1",
-        FactKind::ReplicaSet => "/apis/apps/v1",
-        FactKind::Job => "/apis/batch/v1",
-        FactKind::EndpointSlice => "/apis/discovery.k8s.io/v1",
-    };
-    format!("{group}/{}", kind.resource())
-}
-
 /// How much of an object is needed.
 enum Form {
     Whole,
@@ -71,7 +63,12 @@ enum Form {
 fn form(kind: FactKind) -> Form {
     match kind {
         FactKind::Node | FactKind::ReplicaSet | FactKind::Job => Form::Metadata,
-        FactKind::Pod | FactKind::Service | FactKind::EndpointSlice => Form::Whole,
+        FactKind::Pod
+        | FactKind::Service
+        | FactKind::EndpointSlice
+        | FactKind::ServiceProfile
+        | FactKind::Server
+        | FactKind::ExternalWorkload => Form::Whole,
     }
 }
 
@@ -100,16 +97,19 @@ mod tests {
     #[test]
     fn a_list_is_consistent_and_paged() {
         assert_eq!(
-            shown(list(FactKind::Pod, None)),
+            shown(list(Version::best(FactKind::Pod), None)),
             "GET /api/v1/pods?limit=500 as application/json",
         );
         assert_eq!(
-            shown(list(FactKind::EndpointSlice, Some("a+/=b&c"))),
+            shown(list(
+                Version::best(FactKind::EndpointSlice),
+                Some("a+/=b&c")
+            )),
             "GET /apis/discovery.k8s.io/v1/endpointslices?limit=500&continue=a%2B%2F%3Db%26c \
              as application/json",
         );
         assert_eq!(
-            shown(list(FactKind::ReplicaSet, None)),
+            shown(list(Version::best(FactKind::ReplicaSet), None)),
             "GET /apis/apps/v1/replicasets?limit=500 \
              as application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
         );
@@ -119,13 +119,22 @@ mod tests {
     fn a_watch_names_its_place_and_its_time() {
         let from = Cursor("41 8".into());
         assert_eq!(
-            shown(watch(FactKind::Job, &from, 61)),
+            shown(watch(Version::best(FactKind::Job), &from, 61)),
             "GET /apis/batch/v1/jobs?watch=true&allowWatchBookmarks=true&timeoutSeconds=61\
              &resourceVersion=41%208 \
              as application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
         );
         assert_eq!(
-            shown(watch(FactKind::Service, &from, 61)),
+            shown(watch(
+                Version::best(FactKind::ServiceProfile).next(),
+                &from,
+                61
+            )),
+            "GET /apis/linkerd.io/v1alpha1/serviceprofiles?watch=true&allowWatchBookmarks=true\
+             &timeoutSeconds=61&resourceVersion=41%208 as application/json",
+        );
+        assert_eq!(
+            shown(watch(Version::best(FactKind::Service), &from, 61)),
             "GET /api/v1/services?watch=true&allowWatchBookmarks=true&timeoutSeconds=61\
              &resourceVersion=41%208 as application/json",
         );

@@ -12,13 +12,14 @@ use tokio::{
 
 use super::{
     decode::{self, Line},
-    failure::Failure,
-    machine::{Act, Input, Machine},
+    failure::{Failure, FailureKind},
+    machine::{Act, Input, Machine, nothing},
     pace::{PAGE_DEADLINE, give_up_after, watch_seconds},
     page::{Gathered, Page, Turned},
     report::Report,
     request,
     stream::{Delivered, Stream, in_full},
+    version::Version,
 };
 use crate::Metrics;
 
@@ -54,6 +55,9 @@ impl Follower {
             if let Some(restart) = step.restart {
                 self.report.restarted(restart);
             }
+            if let Some(news) = step.news {
+                self.report.news(news);
+            }
             if let Some(event) = step.emit
                 && events.send(event).await.is_err()
             {
@@ -65,11 +69,11 @@ impl Follower {
 
     async fn perform(&mut self, act: Act) -> Input {
         match act {
-            Act::List { token } => {
+            Act::List { version, token } => {
                 self.stream = None;
-                self.list(token.as_deref()).await
+                self.list(version, token.as_deref()).await
             }
-            Act::Watch { from } => match self.open(&from).await {
+            Act::Watch { version, from } => match self.open(version, &from).await {
                 Ok(stream) => {
                     self.stream = Some(stream);
                     Input::WatchOpened
@@ -89,11 +93,11 @@ impl Follower {
         }
     }
 
-    async fn list(&mut self, token: Option<&str>) -> Input {
+    async fn list(&mut self, version: Version, token: Option<&str>) -> Input {
         if token.is_none() {
             self.report.list_begun();
         }
-        match page(&self.client, self.kind, token).await {
+        match page(&self.client, version, token).await {
             Ok((page, complaints)) => {
                 self.report.complain(&complaints);
                 Input::Page(page)
@@ -105,13 +109,13 @@ impl Follower {
         }
     }
 
-    async fn open(&mut self, from: &Cursor) -> Result<Stream, Failure> {
+    async fn open(&mut self, version: Version, from: &Cursor) -> Result<Stream, Failure> {
         self.stream = None;
         self.report.watch_asked();
         let seconds = watch_seconds(chance());
         let asked = Instant::now();
         let deadline = asked + give_up_after(seconds);
-        let request = request::watch(self.kind, from, seconds).map_err(unsent)?;
+        let request = request::watch(version, from, seconds).map_err(unsent)?;
         let answered = timeout_at(deadline, ask(&self.client, request)).await;
         let body = answered.map_err(|_| unanswered(give_up_after(seconds)))??;
         Ok(Stream::new(body, asked, deadline))
@@ -142,7 +146,8 @@ impl Follower {
     }
 }
 
-/// Lists one kind once, without a second try.
+/// Lists one kind once, without a second try. A kind that a cluster may do without and
+/// does is listed as empty.
 ///
 /// # Errors
 ///
@@ -152,32 +157,48 @@ pub(crate) async fn list(
     kind: FactKind,
     metrics: &Metrics,
 ) -> Result<Listed, SourceError> {
-    let refused = |reason| SourceError { kind, reason };
     let mut report = Report::new(kind, metrics.clone());
     report.list_begun();
+    let mut version = Version::best(kind);
+    for _ in 0..Version::count(kind) {
+        match list_in(client, version, &mut report).await {
+            Err(failure) if failure.kind == FailureKind::NotServed && kind.is_optional() => {
+                version = version.next();
+            }
+            Err(Failure { reason, .. }) => return Err(SourceError { kind, reason }),
+            Ok(listed) => return Ok(listed),
+        }
+    }
+    Ok(nothing(kind))
+}
+
+async fn list_in(
+    client: &Client,
+    version: Version,
+    report: &mut Report,
+) -> Result<Listed, Failure> {
     let mut gathered = Gathered::default();
     loop {
-        let asked = page(client, kind, gathered.token()).await;
-        let (page, complaints) = asked.map_err(|failure| refused(failure.reason))?;
+        let (page, complaints) = page(client, version, gathered.token()).await?;
         report.complain(&complaints);
-        gathered = match gathered.turn(kind, page) {
+        gathered = match gathered.turn(version.kind(), page) {
             Turned::More(gathered) => gathered,
             Turned::Complete(listed) => return Ok(listed),
-            Turned::Torn => return Err(refused("pages of two moments".to_owned())),
+            Turned::Torn => return Err(Failure::passing("pages of two moments")),
         };
     }
 }
 
 async fn page(
     client: &Client,
-    kind: FactKind,
+    version: Version,
     token: Option<&str>,
 ) -> Result<(Page, decode::Complaints), Failure> {
-    let request = request::list(kind, token).map_err(unsent)?;
+    let request = request::list(version, token).map_err(unsent)?;
     let answer = async { collect(ask(client, request).await?).await };
     let answered = timeout(PAGE_DEADLINE, answer).await;
     let body = answered.map_err(|_| unanswered(PAGE_DEADLINE))??;
-    decode::page(kind, &body).map_err(|unreadable| Failure::passing(in_full(&unreadable)))
+    decode::page(version.kind(), &body).map_err(|unreadable| Failure::passing(in_full(&unreadable)))
 }
 
 /// Sends a request; an answer other than success is a failure.

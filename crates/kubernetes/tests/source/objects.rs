@@ -21,9 +21,25 @@ impl Objects {
 
     /// A namespace with one object of each kind that lives in one.
     pub(crate) async fn create_shop(&self) {
+        self.create_namespace().await;
+        self.create_custom().await;
+        self.create_built_in().await;
+    }
+
+    pub(crate) async fn create_namespace(&self) {
         let namespace =
             json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
         self.send("POST", "/api/v1/namespaces", &namespace).await;
+    }
+
+    /// One object of each kind that a cluster may do without.
+    pub(crate) async fn create_custom(&self) {
+        for kind in FactKind::ALL.into_iter().filter(|kind| kind.is_optional()) {
+            self.create(kind, custom(kind)).await;
+        }
+    }
+
+    async fn create_built_in(&self) {
         self.create(
             FactKind::ReplicaSet,
             workload("apps/v1", "ReplicaSet", "Always"),
@@ -100,6 +116,28 @@ fn pod() -> Value {
     })
 }
 
+fn custom(kind: FactKind) -> Value {
+    let (name, spec) = match kind {
+        FactKind::ServiceProfile => (
+            "ServiceProfile",
+            json!({"routes": [{"name": "get", "condition": {"method": "GET"}}]}),
+        ),
+        FactKind::Server => (
+            "Server",
+            json!({"podSelector": {"matchLabels": {"app": "web"}}, "port": 8080,
+                   "proxyProtocol": "opaque"}),
+        ),
+        FactKind::ExternalWorkload => (
+            "ExternalWorkload",
+            json!({"workloadIPs": [{"ip": "10.1.0.9"}], "ports": [{"port": 80}],
+                   "meshTLS": {"identity": "spiffe://shop/vm", "serverName": "vm.shop"}}),
+        ),
+        other => panic!("{other} is no custom resource"),
+    };
+    json!({"apiVersion": group(kind).trim_start_matches("/apis/"), "kind": name,
+           "metadata": {"name": "web", "namespace": "shop"}, "spec": spec})
+}
+
 fn slice() -> Value {
     json!({
         "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
@@ -131,6 +169,9 @@ fn group(kind: FactKind) -> &'static str {
         FactKind::ReplicaSet => "/apis/apps/v1",
         FactKind::Job => "/apis/batch/v1",
         FactKind::EndpointSlice => "/apis/discovery.k8s.io/v1",
+        FactKind::ServiceProfile => "/apis/linkerd.io/v1alpha2",
+        FactKind::Server => "/apis/policy.linkerd.io/v1beta3",
+        FactKind::ExternalWorkload => "/apis/workload.linkerd.io/v1beta1",
     }
 }
 

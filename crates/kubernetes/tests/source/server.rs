@@ -7,7 +7,7 @@ use kube::{
 };
 use lockstep_kubernetes::{KubernetesSource, connect};
 use lockstep_model::FactKind;
-use lockstep_simapi::{Options, SimApi};
+use lockstep_simapi::{Crds, Options, SimApi};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -15,7 +15,7 @@ use std::{
 };
 use tempfile::TempDir;
 use tokio::{net::TcpListener, time::Instant};
-use xtask::kube::{Kube, WatchCache};
+use xtask::kube::{Crds as RealCrds, Kube, Options as RealOptions, WatchCache};
 
 use crate::known::PATIENCE;
 
@@ -42,6 +42,15 @@ impl Server {
         Self::simulating(SimApi::new(Options::default())).await
     }
 
+    pub(crate) async fn simulated_without_linkerd() -> Self {
+        let crds = Crds::None;
+        Self::simulating(SimApi::new(Options {
+            crds,
+            ..Options::default()
+        }))
+        .await
+    }
+
     pub(crate) async fn simulating(api: SimApi) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = api.serve(listener).unwrap();
@@ -59,8 +68,18 @@ impl Server {
     /// With its watch cache, as in production. Without it, history ends exactly where it
     /// is compacted, and survives a restart of the server.
     pub(crate) async fn real(watch_cache: WatchCache) -> Self {
-        let options = xtask::kube::Options {
+        Self::starting(watch_cache, RealCrds::All).await
+    }
+
+    /// One where Linkerd was never installed.
+    pub(crate) async fn real_without_linkerd() -> Self {
+        Self::starting(WatchCache::On, RealCrds::None).await
+    }
+
+    async fn starting(watch_cache: WatchCache, crds: RealCrds) -> Self {
+        let options = RealOptions {
             watch_cache,
+            crds,
             ..Default::default()
         };
         let kube = tokio::task::block_in_place(|| Kube::start(&options).unwrap());
@@ -94,6 +113,31 @@ impl Server {
             Running::Simulated { api, .. } => api.compact(),
             Running::Real(kube) => {
                 tokio::task::block_in_place(|| kube.compact().unwrap());
+            }
+        }
+    }
+
+    /// Installs every kind that a cluster may do without.
+    pub(crate) async fn install_linkerd(&self) {
+        match &self.running {
+            Running::Simulated { api, .. } => {
+                for kind in FactKind::ALL.into_iter().filter(|kind| kind.is_optional()) {
+                    api.install_crd(kind.resource()).unwrap();
+                }
+            }
+            Running::Real(kube) => {
+                tokio::task::block_in_place(|| kube.install_crds().unwrap());
+            }
+        }
+    }
+
+    /// Removes the definition of Servers, and with it every Server.
+    pub(crate) async fn remove_servers(&self) {
+        match &self.running {
+            Running::Simulated { api, .. } => api.remove_crd("servers").unwrap(),
+            Running::Real(kube) => {
+                tokio::task::block_in_place(|| kube.remove_crd("servers.policy.linkerd.io"))
+                    .unwrap();
             }
         }
     }

@@ -14,7 +14,7 @@ pub(super) struct Document {
 
 /// The documents of a YAML text; empty ones are left out.
 pub(super) fn yaml_documents(text: &str) -> Result<Vec<Document>, Complaint> {
-    let options = serde_saphyr::options! { with_snippet: false };
+    let options = serde_saphyr::options! { with_snippet: false, strict_booleans: true };
     let documents: Result<Vec<Spanned<Value>>, Error> =
         serde_saphyr::from_multiple_with_options(text, options);
     let documents = documents.map_err(|error| Complaint {

@@ -37,6 +37,17 @@ fn every_document_is_read_with_its_line() {
     assert_eq!(complaints(&parsed), [""; 0]);
 }
 
+/// YAML once took these for yes and no; a port named `n` is neither.
+#[test]
+fn a_short_name_is_a_name() {
+    for name in ["n", "y", "no", "on", "off"] {
+        let parsed = yaml(&format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{name: {name}}}\n"
+        ));
+        assert_eq!(names(&parsed), [format!("1: nodes {name}")]);
+    }
+}
+
 #[test]
 fn a_file_may_be_empty() {
     for text in ["", "\n", "# nothing\n", "---\n", "---\n---\n"] {
@@ -132,6 +143,19 @@ fn a_bad_object_is_named_and_the_others_are_read() {
             false,
         ),
         (
+            "apiVersion: linkerd.io/v1alpha2\nkind: ServiceProfile\nmetadata: {name: bad}\n\
+             spec: {routes: [{condition: {all: [{}]}}]}",
+            "1: serviceprofiles default/bad is invalid: spec.routes[0].condition.all[0]: \
+             must have one of all, any, method, not, pathRegex",
+            false,
+        ),
+        (
+            "apiVersion: policy.linkerd.io/v1\nkind: Server\nmetadata: {name: bad}",
+            "1: Server of apiVersion `policy.linkerd.io/v1` is not read; \
+             use `policy.linkerd.io/v1beta3`",
+            false,
+        ),
+        (
             "kind: Service\nmetadata: {name: bad}",
             "1: Service of apiVersion `` is not read; use `v1`",
             false,
@@ -148,6 +172,25 @@ fn a_bad_object_is_named_and_the_others_are_read() {
         assert_eq!(parsed.objects.len(), 1, "{bad}");
         assert_eq!(complaints(&parsed), [complaint]);
         assert_eq!(!parsed.undecodable.is_empty(), undecodable, "{bad}");
+    }
+}
+
+#[test]
+fn custom_resources_are_read_in_each_of_their_versions() {
+    for (api_version, kind, key) in [
+        ("linkerd.io/v1alpha2", "ServiceProfile", "serviceprofiles"),
+        ("policy.linkerd.io/v1beta1", "Server", "servers"),
+        (
+            "workload.linkerd.io/v1alpha1",
+            "ExternalWorkload",
+            "externalworkloads",
+        ),
+    ] {
+        let parsed = yaml(&format!(
+            "apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: web}}\nspec: {{}}\n"
+        ));
+        assert_eq!(names(&parsed), [format!("1: {key} default/web")]);
+        assert_eq!(complaints(&parsed), [""; 0]);
     }
 }
 

@@ -1,33 +1,62 @@
 //! One endpoint of a slice.
 
-use k8s_openapi::api::{core::v1::ObjectReference, discovery::v1::Endpoint};
-use lockstep_model::{AddressFamily, EndpointFact, PodId, TargetRef, Text};
+use k8s_openapi::api::{
+    core::v1::ObjectReference,
+    discovery::v1::{Endpoint, EndpointConditions},
+};
+use lockstep_model::{
+    AddressFamily, EndpointFact, ExternalWorkloadId, PodId, Readiness, TargetRef, Text,
+};
 use std::net::IpAddr;
 
 use crate::convert::{Skipped, metadata::given};
 
-/// The endpoint; `None` if it refers to something that no pod can be.
+/// The endpoint of a slice in `slice_namespace`; `None` if it refers to something that is
+/// not known.
 pub(super) fn convert(
     endpoint: &Endpoint,
+    slice_namespace: &Text,
     family: AddressFamily,
     skipped: &mut Vec<Skipped>,
 ) -> Option<EndpointFact> {
-    let target = target(endpoint.target_ref.as_ref(), skipped)?;
-    let conditions = endpoint.conditions.as_ref();
+    let target = target(endpoint.target_ref.as_ref(), slice_namespace, skipped)?;
+    let hints = endpoint.hints.as_ref();
+    let zones = hints.and_then(|hints| hints.for_zones.as_deref());
+    let nodes = hints.and_then(|hints| hints.for_nodes.as_deref());
     Some(EndpointFact {
         addresses: addresses(endpoint, family, skipped),
-        ready: conditions.and_then(|all| all.ready).unwrap_or(true),
+        readiness: endpoint
+            .conditions
+            .as_ref()
+            .map_or(Readiness::Ready, readiness),
         hostname: given(endpoint.hostname.as_deref()).map(Into::into),
         zone: given(endpoint.zone.as_deref()).map(Into::into),
-        hint_zones: hint_zones(endpoint),
+        hint_zones: sorted(zones.unwrap_or_default().iter().map(|zone| &*zone.name)),
+        hint_nodes: sorted(nodes.unwrap_or_default().iter().map(|node| &*node.name)),
         target,
     })
+}
+
+/// The last two count only together: what serves without terminating is not ready for a
+/// reason.
+fn readiness(conditions: &EndpointConditions) -> Readiness {
+    let serves = conditions.serving == Some(true);
+    let terminates = conditions.terminating == Some(true);
+    match conditions.ready {
+        Some(true) | None => Readiness::Ready,
+        Some(false) if serves && terminates => Readiness::Leaving,
+        Some(false) => Readiness::Unready,
+    }
 }
 
 /// An absent reference and an empty one both mean "no object". A pod without a namespace
 /// is no pod, not one beside the slice: the controller that clients know passes it over,
 /// and every controller that writes slices names the namespace.
-fn target(reference: Option<&ObjectReference>, skipped: &mut Vec<Skipped>) -> Option<TargetRef> {
+fn target(
+    reference: Option<&ObjectReference>,
+    slice_namespace: &Text,
+    skipped: &mut Vec<Skipped>,
+) -> Option<TargetRef> {
     let Some(reference) = reference else {
         return Some(TargetRef::Address);
     };
@@ -44,6 +73,12 @@ fn target(reference: Option<&ObjectReference>, skipped: &mut Vec<Skipped>) -> Op
                 pod: name.to_owned(),
             });
             None
+        }
+        (Some("ExternalWorkload"), Some(name), _) => {
+            Some(TargetRef::External(ExternalWorkloadId {
+                namespace: slice_namespace.clone(),
+                name: name.into(),
+            }))
         }
         (Some(kind), name, _) => {
             skipped.push(Skipped::Target {
@@ -84,12 +119,8 @@ fn address(text: &str, family: AddressFamily) -> Option<IpAddr> {
     }
 }
 
-fn hint_zones(endpoint: &Endpoint) -> Vec<Text> {
-    let hints = endpoint.hints.as_ref();
-    let zones = hints
-        .and_then(|hints| hints.for_zones.as_deref())
-        .unwrap_or_default();
-    let mut names: Vec<Text> = zones.iter().map(|zone| zone.name.as_str().into()).collect();
+fn sorted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Text> {
+    let mut names: Vec<Text> = names.map(Into::into).collect();
     names.sort_unstable();
     names
 }

@@ -1,11 +1,12 @@
 //! What a pod's containers say: names of ports, host ports, where the proxy listens.
 
 use k8s_openapi::api::core::v1::{Container, ContainerPort, PodSpec};
-use lockstep_model::Listeners;
+use lockstep_model::{Listeners, NamedPort};
 use std::{collections::BTreeSet, net::SocketAddr};
 
 use crate::convert::{
     Skipped,
+    metadata::given,
     port_list::{NamedPorts, port},
 };
 
@@ -31,6 +32,22 @@ pub(super) fn named_ports(spec: &PodSpec) -> NamedPorts<'_> {
         Some((port.name.as_deref()?, number))
     });
     named.collect()
+}
+
+/// The same with their host ports, each as often as it is declared.
+pub(super) fn ports_with_names(spec: &PodSpec) -> Vec<NamedPort> {
+    let named = ports(spec).filter_map(|port| {
+        Some(NamedPort {
+            name: given(port.name.as_deref())?.into(),
+            port: number(port.container_port)?,
+            host_port: port.host_port.and_then(number),
+        })
+    });
+    named.collect()
+}
+
+fn number(number: i32) -> Option<u16> {
+    u16::try_from(number).ok().filter(|port| *port != 0)
 }
 
 /// Every port that the pod takes on its node, sorted.

@@ -1,7 +1,8 @@
 //! Endpoint slices.
 
 use lockstep_model::{
-    AddressFamily, EndpointFact, Mirror, PodId, ServiceId, SliceFact, SlicePort, TargetRef,
+    AddressFamily, EndpointFact, ExternalWorkloadId, Mirror, NamedBy, PodId, Readiness, ServiceId,
+    SliceFact, SlicePort, TargetRef,
 };
 
 use super::*;
@@ -33,10 +34,11 @@ fn endpoint(endpoint: Value) -> (Option<EndpointFact>, Vec<String>) {
 fn plain(addresses: &[&str]) -> EndpointFact {
     EndpointFact {
         addresses: addresses.iter().map(|ip| ip.parse().unwrap()).collect(),
-        ready: true,
+        readiness: Readiness::Ready,
         hostname: None,
         zone: None,
         hint_zones: vec![],
+        hint_nodes: vec![],
         target: TargetRef::Address,
     }
 }
@@ -46,7 +48,7 @@ fn a_slice_tells_service_ports_and_endpoints() {
     let (fact, skipped) = slice(
         "IPv4",
         json!({
-            "metadata": {"annotations": {
+            "metadata": {"creationTimestamp": "2026-12-01T00:00:00Z", "annotations": {
                 "mirror.linkerd.io/remote-gateway-identity": "gateway.id",
                 "mirror.linkerd.io/remote-svc-fq-name": ""}},
             "ports": [{"name": "web", "port": 8080}, {"port": 81}, {"name": "all"}],
@@ -56,7 +58,8 @@ fn a_slice_tells_service_ports_and_endpoints() {
                 "hostname": "web-0",
                 "nodeName": "n1",
                 "zone": "z1",
-                "hints": {"forZones": [{"name": "z2"}, {"name": "z1"}]},
+                "hints": {"forZones": [{"name": "z2"}, {"name": "z1"}],
+                          "forNodes": [{"name": "n2"}, {"name": "n1"}]},
                 "targetRef": {"kind": "Pod", "name": "web-0", "namespace": "other", "uid": "u"},
             }],
         }),
@@ -64,6 +67,8 @@ fn a_slice_tells_service_ports_and_endpoints() {
     assert_eq!(skipped, [""; 0]);
     let expected = SliceFact {
         service: ServiceId::named("shop", "web"),
+        named_by: NamedBy::Label,
+        created_s: 1_796_083_200,
         family: AddressFamily::V4,
         ports: vec![
             SlicePort {
@@ -76,10 +81,11 @@ fn a_slice_tells_service_ports_and_endpoints() {
             },
         ],
         endpoints: vec![EndpointFact {
-            ready: false,
+            readiness: Readiness::Unready,
             hostname: Some("web-0".into()),
             zone: Some("z1".into()),
             hint_zones: vec!["z1".into(), "z2".into()],
+            hint_nodes: vec!["n1".into(), "n2".into()],
             target: TargetRef::Pod {
                 pod: PodId::named("other", "web-0"),
                 uid: Some("u".into()),
@@ -101,6 +107,7 @@ fn a_slice_may_say_next_to_nothing() {
         let (fact, skipped) = slice("IPv6", rest);
         assert_eq!(fact.family, AddressFamily::V6);
         assert_eq!((fact.ports, fact.endpoints), (vec![], vec![]));
+        assert_eq!(fact.created_s, 0);
         assert_eq!(skipped, [""; 0]);
     }
 }
@@ -135,17 +142,57 @@ fn a_pod_without_a_namespace_is_skipped_and_named() {
 }
 
 #[test]
+fn an_external_workload_is_one_of_the_slices_own_namespace() {
+    for namespace in [json!(null), json!("shop"), json!("other")] {
+        let target = json!({"kind": "ExternalWorkload", "name": "vm", "namespace": namespace});
+        let object = json!({"addresses": ["10.1.0.1"], "targetRef": target});
+        let expected = EndpointFact {
+            target: TargetRef::External(ExternalWorkloadId::named("shop", "vm")),
+            ..plain(&["10.1.0.1"])
+        };
+        assert_eq!(endpoint(object), (Some(expected), vec![]));
+    }
+}
+
+#[test]
+fn only_what_serves_and_terminates_is_leaving() {
+    let values = [json!(null), json!(false), json!(true)];
+    for ready in &values {
+        for serving in &values {
+            for terminating in &values {
+                let readiness = match (ready, serving, terminating) {
+                    (Value::Bool(false), Value::Bool(true), Value::Bool(true)) => {
+                        Readiness::Leaving
+                    }
+                    (Value::Bool(false), ..) => Readiness::Unready,
+                    _ => Readiness::Ready,
+                };
+                let object = json!({"addresses": [], "conditions":
+                    {"ready": ready, "serving": serving, "terminating": terminating}});
+                let expected = EndpointFact {
+                    readiness,
+                    ..plain(&[])
+                };
+                assert_eq!(endpoint(object), (Some(expected), vec![]));
+            }
+        }
+    }
+}
+
+#[test]
 fn references_to_other_kinds_are_skipped_and_named() {
     for (target, named) in [
         (
-            json!({"kind": "ExternalWorkload", "name": "vm"}),
-            "ExternalWorkload/vm",
+            json!({"kind": "ExternalWorkload", "namespace": "shop"}),
+            "ExternalWorkload/",
         ),
         (json!({"kind": "Node", "name": "n1"}), "Node/n1"),
         (json!({"kind": "Pod"}), "Pod/"),
     ] {
-        let text =
-            format!("endpoints: the one that refers to `{named}` is skipped: only Pods are known");
+        let text = format!(
+            "endpoints: the one that refers to `{named}` is skipped: \
+             it names no Pod and no ExternalWorkload"
+        );
         let object = json!({"addresses": ["10.1.0.1"], "targetRef": target});
         assert_eq!(endpoint(object), (None, vec![text]));
     }
@@ -180,10 +227,18 @@ fn bad_parts_of_a_slice_are_skipped_and_named() {
 fn the_service_is_found_by_label_else_by_owner() {
     let owner = |kind: &str| json!({"apiVersion": "v1", "kind": kind, "name": "db", "uid": "1"});
     let owned = json!({"metadata": {"ownerReferences": [owner("Node"), owner("Service")]}});
-    for (labels, service) in [
-        (json!({"kubernetes.io/service-name": "web"}), "web"),
-        (json!({"kubernetes.io/service-name": ""}), "db"),
-        (json!(null), "db"),
+    for (labels, service, named_by) in [
+        (
+            json!({"kubernetes.io/service-name": "web"}),
+            "web",
+            NamedBy::Label,
+        ),
+        (
+            json!({"kubernetes.io/service-name": ""}),
+            "db",
+            NamedBy::Owner,
+        ),
+        (json!(null), "db", NamedBy::Owner),
     ] {
         let converted = convert(
             FactKind::EndpointSlice,
@@ -193,6 +248,7 @@ fn the_service_is_found_by_label_else_by_owner() {
             panic!("not a slice");
         };
         assert_eq!(fact.service, ServiceId::named("shop", service));
+        assert_eq!(fact.named_by, named_by);
     }
 }
 
@@ -221,4 +277,15 @@ fn slices_without_a_service_or_without_ips_are_known_but_unusable() {
         );
         assert_eq!((other.key(), other.label()), (Some(&key), "address_type"));
     }
+}
+
+#[test]
+fn addresses_beyond_what_an_entry_holds_are_left_out() {
+    let endpoint = json!({"addresses": vec!["1::"; 15_000]});
+    let rest = json!({"endpoints": [endpoint, endpoint, endpoint]});
+    let (fact, skipped) = slice("IPv6", rest);
+    let counts: Vec<usize> = fact.endpoints.iter().map(|it| it.addresses.len()).collect();
+    assert_eq!(counts, [15_000, 5_000, 0]);
+    let expected = "endpoints.addresses: 25000 are skipped: a slice has at most 20000 addresses";
+    assert_eq!(skipped, [expected]);
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn objects() -> Vec<(FactKind, Value)> {
+pub(super) fn objects() -> Vec<(FactKind, Value)> {
     let owners = json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "rs", "uid": "1"}]);
     let metadata = json!({"name": "web", "namespace": "shop", "uid": "u", "resourceVersion": "7",
         "creationTimestamp": "2026-11-30T00:00:00Z", "deletionTimestamp": "2026-11-30T00:00:00Z",
@@ -33,6 +33,24 @@ fn objects() -> Vec<(FactKind, Value)> {
             "zone": "z1", "conditions": {"ready": true, "serving": true, "terminating": false},
             "hints": {"forZones": [{"name": "z1"}]}, "targetRef": target}],
     });
+    let condition = json!({"all": [{"method": "GET"}], "any": [{"pathRegex": "/a"}],
+        "method": "get", "not": {"method": "PUT"}, "pathRegex": "/b"});
+    let status = json!({"min": 500, "max": 599});
+    let class = json!({"condition": {"all": [{"status": status}], "any": [{"status": status}],
+        "status": status, "not": {"status": status}}, "isFailure": true});
+    let profile = json!({"spec": {
+        "routes": [{"name": "r", "condition": condition, "responseClasses": [class],
+            "isRetryable": true, "timeout": "1s"}],
+        "retryBudget": {"retryRatio": 0.2, "minRetriesPerSecond": 10, "ttl": "10s"},
+        "dstOverrides": [{"authority": "a:80", "weight": "500m"}],
+        "opaquePorts": ["80"]}});
+    let selector = json!({"matchLabels": {"app": "web"}, "matchExpressions":
+        [{"key": "app", "operator": "In", "values": ["web"]}]});
+    let server = json!({"spec": {"podSelector": selector, "externalWorkloadSelector": selector,
+        "port": 80, "proxyProtocol": "opaque"}});
+    let workload = json!({"spec": {"workloadIPs": [{"ip": "10.1.0.9"}],
+        "ports": [{"name": "http", "port": 80, "protocol": "TCP"}],
+        "meshTLS": {"identity": "spiffe://vm", "serverName": "vm"}}});
     let of = |mut object: Value| {
         object["metadata"] = metadata.clone();
         object
@@ -44,6 +62,9 @@ fn objects() -> Vec<(FactKind, Value)> {
         (FactKind::Pod, of(pod)),
         (FactKind::Service, of(service)),
         (FactKind::EndpointSlice, of(slice)),
+        (FactKind::ServiceProfile, of(profile)),
+        (FactKind::Server, of(server)),
+        (FactKind::ExternalWorkload, of(workload)),
     ]
 }
 
@@ -54,7 +75,7 @@ fn places(value: &Value, at: &str, found: &mut Vec<String>) {
         Value::Object(members) => {
             for (name, member) in members {
                 let at = format!("{at}/{name}");
-                if !["labels", "annotations", "limits"].contains(&&**name) {
+                if !["labels", "annotations", "limits", "matchLabels"].contains(&&**name) {
                     places(member, &at, found);
                 }
                 found.push(at);

@@ -101,6 +101,33 @@ fn a_meshed_pod_tells_all() {
 }
 
 #[test]
+fn labels_and_ports_with_names_are_what_servers_choose_by() {
+    let port = |name: &str, port, host_port| NamedPort {
+        name: name.into(),
+        port,
+        host_port,
+    };
+    let (fact, skipped) = pod(json!({
+        "metadata": {"labels": {"app": "web", "tier": ""}},
+        "spec": {
+            "initContainers": [{"name": "i", "ports": [
+                {"name": "init", "containerPort": 70, "hostPort": 9070}]}],
+            "containers": [{"name": "c", "ports": [
+                {"name": "db", "containerPort": 5432, "hostPort": 0},
+                {"name": "none", "containerPort": 0},
+                {"name": "", "containerPort": 80},
+                {"containerPort": 81}]}],
+        },
+    }));
+    assert_eq!(skipped, NOTHING);
+    let labels = [("app", "web"), ("tier", "")];
+    let labels = labels.map(|(key, value)| (key.into(), value.into()));
+    assert_eq!(fact.labels, labels.into());
+    let ports = [port("init", 70, Some(9070)), port("db", 5432, None)];
+    assert_eq!(fact.ports, ports);
+}
+
+#[test]
 fn a_pod_may_say_next_to_nothing() {
     for object in [
         json!({}),
@@ -110,6 +137,10 @@ fn a_pod_may_say_next_to_nothing() {
                "spec": {"serviceAccountName": "", "nodeName": "", "containers": null},
                "status": {"podIP": "", "podIPs": null, "hostIP": null}}),
     ] {
+        let labels = object["metadata"]["labels"].as_object().cloned();
+        let labels = labels.into_iter().flatten();
+        let labels = labels.map(|(key, _)| (key.as_str().into(), "".into()));
+        let labels = labels.collect();
         let (fact, skipped) = pod(object);
         let empty = PodFact {
             uid: "".into(),
@@ -122,6 +153,8 @@ fn a_pod_may_say_next_to_nothing() {
             addresses: Default::default(),
             phase: PodPhase::Pending,
             terminating: false,
+            labels,
+            ports: vec![],
         };
         assert_eq!((fact, skipped), (empty, vec![]));
     }
@@ -210,6 +243,12 @@ fn bad_parts_of_a_pod_are_skipped_and_named() {
             {"name": "web", "containerPort": 80, "hostPort": 70000}]}]},
         "status": {"podIPs": [{"ip": "10.1.0.300"}, {"ip": ""}], "hostIP": "host"},
     }));
+    let web = NamedPort {
+        name: "web".into(),
+        port: 80,
+        host_port: None,
+    };
+    assert_eq!(fact.ports, [web]);
     assert_eq!(fact.rules.skip_inbound.to_string(), "80");
     assert_eq!(fact.rules.opaque.unwrap().to_string(), "80-81");
     assert_eq!(fact.addresses, Default::default());

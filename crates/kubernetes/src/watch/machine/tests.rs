@@ -2,6 +2,8 @@
 
 use super::{trouble::PATIENCE, *};
 
+mod optional;
+
 const KIND: FactKind = FactKind::Node;
 
 fn cursor(text: &str) -> Cursor {
@@ -33,12 +35,16 @@ fn failure(kind: FailureKind) -> Failure {
 
 fn list(token: Option<&str>) -> Act {
     Act::List {
+        version: Version::best(KIND),
         token: token.map(str::to_owned),
     }
 }
 
 fn watch(from: &str) -> Act {
-    Act::Watch { from: cursor(from) }
+    Act::Watch {
+        version: Version::best(KIND),
+        from: cursor(from),
+    }
 }
 
 fn wait(failures: u32) -> Act {
@@ -68,6 +74,7 @@ fn silent(act: Act, restart: Option<Restart>) -> Step {
     Step {
         emit: None,
         restart,
+        news: None,
         act,
     }
 }
@@ -77,6 +84,7 @@ fn lost(act: Act) -> Step {
     Step {
         emit: Some(SourceEvent::Lost { kind: KIND }),
         restart: Some(Restart::Gone),
+        news: None,
         act,
     }
 }
@@ -112,6 +120,7 @@ fn it_lists_all_pages_tells_them_at_once_and_watches_from_there() {
     let expected = Step {
         emit: Some(listed(&["a", "b", "c"], "7")),
         restart: None,
+        news: None,
         act: watch("7"),
     };
     assert_eq!(machine.step(page(&["c"], "7", None)), expected);
@@ -128,6 +137,7 @@ fn with_a_cursor_it_watches_and_never_lists() {
             cursor: cursor("8"),
         }),
         restart: None,
+        news: None,
         act: Act::Read,
     };
     assert_eq!(machine.step(changed("a", "8")), expected);
@@ -139,7 +149,7 @@ fn with_a_cursor_it_watches_and_never_lists() {
 
 #[test]
 fn a_cursor_that_means_any_place_is_no_cursor() {
-    for at in ["", "0"] {
+    for at in ["", "0", "not served"] {
         assert_eq!(Machine::new(KIND, Some(cursor(at))).act(), list(None));
     }
 }

@@ -17,6 +17,8 @@ use tokio::task::JoinHandle;
 
 use super::*;
 
+mod optional;
+
 const KIND: FactKind = FactKind::Node;
 
 /// How a server answers one request.
