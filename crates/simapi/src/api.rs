@@ -1,5 +1,7 @@
 //! The server as a value: a handle to share, a service to call, a tool to use.
 
+mod control;
+
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
@@ -12,11 +14,12 @@ use http_body::Body;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::behaviour::Behaviour;
+use crate::behaviour::{Behaviour, Judgement};
 use crate::clock::UnixSeconds;
-use crate::http::{SimBody, exchange};
+use crate::http::{SimBody, Verb, exchange};
 use crate::kind::Kind;
 use crate::object::{self, metadata};
+use crate::resource::Resource;
 use crate::store::{ObjectKey, Store};
 use crate::tally::{Counts, Tally};
 
@@ -27,6 +30,18 @@ pub struct Options {
     pub window: usize,
     /// How it behaves until told otherwise.
     pub behaviour: Behaviour,
+    /// The custom kinds installed at first.
+    pub crds: Crds,
+}
+
+/// Which custom kinds a new server has installed, each in all its versions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Crds {
+    /// None; [`SimApi::install_crd`] installs them one by one.
+    None,
+    /// All.
+    #[default]
+    All,
 }
 
 /// A simulated API server. Clones are handles of the same server.
@@ -59,6 +74,22 @@ pub enum UseError {
         /// The kind as given.
         kind: String,
     },
+    /// The kind is compiled into the server, so that nothing installs it.
+    #[error("{kind:?} is no custom kind; those are ServiceProfile, Server, ExternalWorkload")]
+    NotCustom {
+        /// The kind as given.
+        kind: String,
+    },
+    /// The custom kind never had this version.
+    #[error("{kind} has no version {version:?}; its versions are {known}")]
+    UnknownVersion {
+        /// The kind as given.
+        kind: String,
+        /// The version as given.
+        version: String,
+        /// All its versions, newest first.
+        known: String,
+    },
     /// The object has no `metadata.name`.
     #[error("{kind} without metadata.name")]
     Unnamed {
@@ -87,6 +118,7 @@ impl Default for Options {
         Self {
             window: 10_000,
             behaviour: Behaviour::default(),
+            crds: Crds::default(),
         }
     }
 }
@@ -96,8 +128,14 @@ impl Default for Options {
 impl SimApi {
     /// A server with the namespaces every cluster has, and nothing else.
     pub fn new(options: Options) -> Self {
+        let mut store = Store::new(options.window);
+        if options.crds == Crds::None {
+            for kind in Kind::custom() {
+                store.uninstall(kind);
+            }
+        }
         let shared = Shared {
-            store: Mutex::new(Store::new(options.window)),
+            store: Mutex::new(store),
             newest: watch::Sender::new(0),
             closings: watch::Sender::new(0),
             behaviour: Mutex::new(options.behaviour),
@@ -134,7 +172,9 @@ impl SimApi {
                 .unwrap_or_default()
         };
         let (api_version, name) = (text("apiVersion"), text("kind"));
-        let Some(kind) = Kind::of_object(api_version, name) else {
+        let resource = Resource::of_object(api_version, name)
+            .filter(|resource| self.read(|store| store.serves(*resource)));
+        let Some(Resource { kind, .. }) = resource else {
             return Err(UseError::UnknownKind {
                 kind: format!("{api_version} {name}"),
             });
@@ -242,6 +282,15 @@ impl SimApi {
             .unwrap_or_else(PoisonError::into_inner) = behaviour;
     }
 
+    /// Judges a request, and uses up the fault it meets.
+    pub(crate) fn judge(&self, verb: Verb, resource: &str, token: &str) -> Judgement {
+        self.shared
+            .behaviour
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .judge(verb, resource, token)
+    }
+
     pub(crate) fn tally(&self) -> &Tally {
         &self.shared.tally
     }
@@ -272,6 +321,11 @@ impl SimApi {
             is_newer
         });
         result
+    }
+
+    /// Wakes the watches, though no object changed.
+    fn wake_watches(&self) {
+        self.shared.newest.send_modify(|_| {});
     }
 
     pub(crate) fn follow_revision(&self) -> watch::Receiver<u64> {

@@ -18,6 +18,9 @@ pub struct Behaviour {
     pub gone: GoneForm,
     /// Requests refused without being served.
     pub reject: Option<Rejection>,
+    /// Faults still to come. A request meets the first that is meant for it,
+    /// which is then used up; `reject` comes before them and uses up none.
+    pub faults: Vec<Fault>,
 }
 
 /// How a watch from a forgotten resource version is answered.
@@ -42,6 +45,49 @@ pub struct Rejection {
     pub resource: Option<String>,
 }
 
+/// What one request meets instead of, or before, its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The plural resource name of the request, for example `pods`.
+    pub resource: String,
+    /// What the request does.
+    pub on: FaultOn,
+    /// What it is answered.
+    pub answer: FaultAnswer,
+}
+
+/// The requests that a fault can be meant for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultOn {
+    /// A watch.
+    Watch,
+    /// A list that continues none: the first page.
+    FirstPage,
+    /// A list with a continue token: the second page or a later one.
+    NextPage,
+}
+
+/// What a request meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultAnswer {
+    /// The usual answer: for counting requests past that should not fail.
+    Served,
+    /// This HTTP status code, for example 500.
+    Code(u16),
+    /// 410, as if history were forgotten: a watch in the form of
+    /// [`Behaviour::gone`], a later page with a token for going on.
+    Expired,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    Serve,
+    Refuse(Refusal),
+    /// To be told that the resource version it names is forgotten.
+    Expire,
+}
+
 // === impl Behaviour ===
 
 impl Default for Behaviour {
@@ -50,52 +96,145 @@ impl Default for Behaviour {
             bookmark_interval: Duration::from_secs(60),
             gone: GoneForm::ErrorEvent,
             reject: None,
+            faults: Vec::new(),
         }
     }
 }
 
 impl Behaviour {
-    /// The refusal of a request that must not be served.
-    pub(crate) fn judge(&self, verb: Verb, resource: &str) -> Option<Refusal> {
-        let rejection = self.reject.as_ref()?;
-        let is_meant = rejection.verb.is_none_or(|only| only == verb)
-            && rejection
-                .resource
-                .as_deref()
-                .is_none_or(|only| only == resource);
-        is_meant.then(|| rejection.refusal())
+    /// Judges a request, and uses up the fault it meets.
+    pub(crate) fn judge(&mut self, verb: Verb, resource: &str, token: &str) -> Judgement {
+        let rejection = self.reject.as_ref();
+        if let Some(rejection) = rejection.filter(|r| r.is_for(verb, resource)) {
+            return Judgement::Refuse(refusal(rejection.code, rejection.retry_after));
+        }
+        let Some(on) = FaultOn::of(verb, token) else {
+            return Judgement::Serve;
+        };
+        let is_meant = |fault: &Fault| fault.on == on && fault.resource == resource;
+        let Some(place) = self.faults.iter().position(is_meant) else {
+            return Judgement::Serve;
+        };
+        match self.faults.remove(place).answer {
+            FaultAnswer::Served => Judgement::Serve,
+            FaultAnswer::Code(code) => Judgement::Refuse(refusal(code, None)),
+            FaultAnswer::Expired => Judgement::Expire,
+        }
+    }
+}
+
+// === impl FaultOn ===
+
+impl FaultOn {
+    fn of(verb: Verb, token: &str) -> Option<Self> {
+        match verb {
+            Verb::Watch => Some(Self::Watch),
+            Verb::List if token.is_empty() => Some(Self::FirstPage),
+            Verb::List => Some(Self::NextPage),
+            Verb::Get
+            | Verb::Post
+            | Verb::Put
+            | Verb::Patch
+            | Verb::Apply
+            | Verb::Delete
+            | Verb::DeleteCollection => None,
+        }
     }
 }
 
 // === impl Rejection ===
 
 impl Rejection {
-    fn refusal(&self) -> Refusal {
-        let (reason, message) = match self.code {
-            401 => ("Unauthorized", "Unauthorized"),
-            403 => ("Forbidden", "forbidden by the simulation"),
-            429 => (
-                "TooManyRequests",
-                "the server has received too many requests and has asked us to try again later",
-            ),
-            500 => (
-                "InternalError",
-                "an error on the server has prevented the request",
-            ),
-            503 => (
-                "ServiceUnavailable",
-                "the server is currently unable to handle the request",
-            ),
-            504 => (
-                "Timeout",
-                "the server was unable to return a response in the time allotted",
-            ),
-            _ => ("", "refused by the simulation"),
-        };
-        let refusal = Refusal::plain(self.code, reason, message);
-        Refusal {
-            retry_after: self.retry_after,
-            ..refusal
+    fn is_for(&self, verb: Verb, resource: &str) -> bool {
+        self.verb.is_none_or(|only| only == verb)
+            && self.resource.as_deref().is_none_or(|only| only == resource)
+    }
+}
+
+fn refusal(code: u16, retry_after: Option<u32>) -> Refusal {
+    let (reason, message) = match code {
+        401 => ("Unauthorized", "Unauthorized"),
+        403 => ("Forbidden", "forbidden by the simulation"),
+        429 => (
+            "TooManyRequests",
+            "the server has received too many requests and has asked us to try again later",
+        ),
+        500 => (
+            "InternalError",
+            "an error on the server has prevented the request",
+        ),
+        503 => (
+            "ServiceUnavailable",
+            "the server is currently unable to handle the request",
+        ),
+        504 => (
+            "Timeout",
+            "the server was unable to return a response in the time allotted",
+        ),
+        _ => ("", "refused by the simulation"),
+    };
+    Refusal {
+        retry_after,
+        ..Refusal::plain(code, reason, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(on: FaultOn, answer: FaultAnswer) -> Fault {
+        let resource = "pods".to_owned();
+        Fault {
+            resource,
+            on,
+            answer,
         }
+    }
+
+    #[test]
+    fn faults_are_met_in_order_by_the_requests_they_are_meant_for() {
+        let mut behaviour = Behaviour {
+            faults: vec![
+                fault(FaultOn::NextPage, FaultAnswer::Served),
+                fault(FaultOn::NextPage, FaultAnswer::Expired),
+                fault(FaultOn::Watch, FaultAnswer::Code(500)),
+            ],
+            ..Behaviour::default()
+        };
+        for (verb, resource, token) in [
+            (Verb::Watch, "services", ""),
+            (Verb::List, "pods", ""),
+            (Verb::Get, "pods", ""),
+        ] {
+            assert_eq!(behaviour.judge(verb, resource, token), Judgement::Serve);
+        }
+        let mut next = |verb, token| behaviour.judge(verb, "pods", token);
+        let broken = Judgement::Refuse(refusal(500, None));
+        assert_eq!(next(Verb::Watch, ""), broken);
+        assert_eq!(next(Verb::List, "t"), Judgement::Serve);
+        assert_eq!(next(Verb::List, "t"), Judgement::Expire);
+        assert_eq!(next(Verb::List, "t"), Judgement::Serve);
+        assert_eq!(next(Verb::Watch, ""), Judgement::Serve);
+        assert_eq!(behaviour.faults, []);
+    }
+
+    #[test]
+    fn a_rejected_request_uses_up_no_fault() {
+        let mut behaviour = Behaviour {
+            reject: Some(Rejection {
+                code: 503,
+                retry_after: Some(1),
+                verb: Some(Verb::Watch),
+                resource: None,
+            }),
+            faults: vec![fault(FaultOn::Watch, FaultAnswer::Expired)],
+            ..Behaviour::default()
+        };
+        let refused = Judgement::Refuse(refusal(503, Some(1)));
+        assert_eq!(behaviour.judge(Verb::Watch, "pods", ""), refused);
+        behaviour.reject = None;
+        let judged = behaviour.judge(Verb::Watch, "pods", "");
+        assert_eq!(judged, Judgement::Expire);
     }
 }

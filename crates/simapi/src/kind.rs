@@ -8,8 +8,10 @@
 pub(crate) struct Kind {
     /// API group; empty for the core group.
     pub(crate) group: &'static str,
-    /// The only version served, for example `v1`.
+    /// The version objects are stored in, for example `v1`.
     pub(crate) version: &'static str,
+    /// The other versions that can be served, newest first.
+    pub(crate) older: &'static [&'static str],
     /// Plural name as in paths, for example `services`.
     pub(crate) plural: &'static str,
     /// Kind as in objects, for example `Service`.
@@ -79,6 +81,7 @@ pub(crate) enum DeleteAnswer {
 const CORE: Kind = Kind {
     group: "",
     version: "v1",
+    older: &[],
     plural: "",
     kind: "",
     short_name: "",
@@ -230,6 +233,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind {
         group: "linkerd.io",
         version: "v1alpha2",
+        older: &["v1alpha1"],
         plural: "serviceprofiles",
         kind: "ServiceProfile",
         short_name: "sp",
@@ -238,6 +242,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind {
         group: "policy.linkerd.io",
         version: "v1beta3",
+        older: &["v1beta2", "v1beta1", "v1alpha1"],
         plural: "servers",
         kind: "Server",
         short_name: "srv",
@@ -246,6 +251,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind {
         group: "workload.linkerd.io",
         version: "v1beta1",
+        older: &["v1alpha1"],
         plural: "externalworkloads",
         kind: "ExternalWorkload",
         status: StatusRule::Subresource,
@@ -256,18 +262,9 @@ pub(crate) static KINDS: &[Kind] = &[
 // === impl Kind ===
 
 impl Kind {
-    /// The kind at a path such as `apps`, `v1`, `replicasets`.
-    pub(crate) fn at_path(group: &str, version: &str, plural: &str) -> Option<&'static Self> {
-        KINDS
-            .iter()
-            .find(|k| k.group == group && k.version == version && k.plural == plural)
-    }
-
-    /// The kind of an object with these `apiVersion` and `kind` fields.
-    pub(crate) fn of_object(api_version: &str, kind: &str) -> Option<&'static Self> {
-        KINDS
-            .iter()
-            .find(|k| k.kind == kind && k.api_version() == api_version)
+    /// The kinds that definitions install.
+    pub(crate) fn custom() -> impl Iterator<Item = &'static Self> {
+        KINDS.iter().filter(|kind| kind.origin == Origin::Custom)
     }
 
     /// The kind with this `kind` or plural name; unique within the table.
@@ -275,12 +272,22 @@ impl Kind {
         KINDS.iter().find(|k| k.kind == name || k.plural == name)
     }
 
-    /// `apiVersion` of its objects, for example `apps/v1`.
+    /// The versions that can be served: the stored one, then the older ones.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.version).chain(self.older.iter().copied())
+    }
+
+    /// `apiVersion` of its stored objects, for example `apps/v1`.
     pub(crate) fn api_version(&self) -> String {
+        self.api_version_of(self.version)
+    }
+
+    /// `apiVersion` of its objects at one of its versions.
+    pub(crate) fn api_version_of(&self, version: &str) -> String {
         if self.group.is_empty() {
-            self.version.to_owned()
+            version.to_owned()
         } else {
-            format!("{}/{}", self.group, self.version)
+            format!("{}/{version}", self.group)
         }
     }
 
@@ -328,7 +335,7 @@ mod tests {
     #[test]
     fn names_carry_the_group_only_where_there_is_one() {
         let service = Kind::named("Service").unwrap();
-        let set = Kind::at_path("apps", "v1", "replicasets").unwrap();
+        let set = Kind::named("replicasets").unwrap();
         assert_eq!(service.qualified(), "services");
         assert_eq!(service.api_version(), "v1");
         assert_eq!(set.qualified(), "replicasets.apps");

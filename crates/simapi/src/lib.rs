@@ -19,13 +19,14 @@ mod http;
 mod kind;
 mod object;
 mod refusal;
+mod resource;
 mod selector;
 mod server;
 mod store;
 mod tally;
 
 pub use self::http::{SimBody, Verb};
-pub use api::{Options, SimApi, UseError};
-pub use behaviour::{Behaviour, GoneForm, Rejection};
+pub use api::{Crds, Options, SimApi, UseError};
+pub use behaviour::{Behaviour, Fault, FaultAnswer, FaultOn, GoneForm, Rejection};
 pub use server::{KubeconfigError, Server};
 pub use tally::Counts;

@@ -22,6 +22,16 @@ pub(crate) struct Refusal {
     pub(crate) continuation: Option<String>,
     /// Seconds for the `Retry-After` header.
     pub(crate) retry_after: Option<u32>,
+    pub(crate) form: Form,
+}
+
+/// How a refusal is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As a `metav1.Status`.
+    Status,
+    /// As its message only, in plain text.
+    Text,
 }
 
 /// One wrong field.
@@ -54,6 +64,15 @@ impl Cause {
             reason: "FieldValueInvalid",
             message,
             field: field.to_owned(),
+        }
+    }
+
+    /// A field of a custom kind that should be an object.
+    pub(crate) fn not_of_type(field: &str, found: &str) -> Self {
+        let detail = format!("{field} in body must be of type object: {found:?}");
+        Self {
+            reason: "FieldValueTypeInvalid",
+            ..Self::invalid(field, &found.into(), &detail)
         }
     }
 
@@ -91,6 +110,7 @@ impl Refusal {
             details: None,
             continuation: None,
             retry_after: None,
+            form: Form::Status,
         }
     }
 
@@ -107,6 +127,15 @@ impl Refusal {
         Self {
             details: Some(json!({})),
             ..refusal
+        }
+    }
+
+    /// A path that nobody serves, such as that of a kind not installed: the
+    /// real server has no Status there.
+    pub(crate) fn page_not_found() -> Self {
+        Self {
+            form: Form::Text,
+            ..Self::plain(404, "", "404 page not found\n")
         }
     }
 

@@ -10,6 +10,7 @@
 //!
 //! Pure: no clock, no input or output; the caller brings the time of day.
 
+mod definitions;
 mod history;
 mod listing;
 mod watch;
@@ -24,11 +25,13 @@ use serde_json::Value;
 
 use crate::kind::Kind;
 use crate::object::metadata;
+use crate::resource::Resource;
 
 pub(crate) use history::Change;
-pub(crate) use listing::{ListAt, Listing, Page};
+pub(crate) use listing::{ListAt, Listing, Page, expired_continuation};
 pub(crate) use watch::{Watch, WatchEvent, WatchFrom};
 
+use definitions::Definitions;
 use history::{Event, History};
 
 /// Names one object within its kind; `namespace` is empty for cluster kinds.
@@ -45,6 +48,9 @@ type Objects = BTreeMap<ObjectKey, Arc<Value>>;
 pub(crate) struct Store {
     objects: BTreeMap<&'static Kind, Objects>,
     history: History,
+    definitions: Definitions,
+    /// Kinds whose watches are told nothing after a revision.
+    held: BTreeMap<&'static Kind, u64>,
     revision: u64,
     born: u64,
 }
@@ -66,11 +72,14 @@ impl ObjectKey {
 // === impl Store ===
 
 impl Store {
-    /// An empty store that remembers the newest `window` events.
+    /// An empty store that remembers the newest `window` events and has every
+    /// custom kind installed.
     pub(crate) fn new(window: usize) -> Self {
         Self {
             objects: BTreeMap::new(),
             history: History::new(window, FIRST_REVISION),
+            definitions: Definitions::all(),
+            held: BTreeMap::new(),
             revision: FIRST_REVISION,
             born: 0,
         }
@@ -146,6 +155,41 @@ impl Store {
             change: Change::Removed(Arc::clone(&last)),
         });
         Some(last)
+    }
+
+    /// Whether there is such a resource.
+    pub(crate) fn serves(&self, resource: Resource) -> bool {
+        self.definitions.serve(resource)
+    }
+
+    /// What is served, in the order of discovery.
+    pub(crate) fn resources(&self) -> Vec<Resource> {
+        Resource::all().filter(|r| self.serves(*r)).collect()
+    }
+
+    /// Serves these versions of a custom kind from now on.
+    pub(crate) fn install(&mut self, kind: &'static Kind, versions: Vec<&'static str>) {
+        self.definitions.set(kind, versions, self.revision);
+    }
+
+    /// Removes all objects of a custom kind, then its definition.
+    pub(crate) fn uninstall(&mut self, kind: &'static Kind) {
+        let keys: Vec<ObjectKey> = self.all(kind).map(|(key, _)| key.clone()).collect();
+        for key in &keys {
+            self.remove(kind, key);
+        }
+        self.install(kind, Vec::new());
+    }
+
+    /// Holds back from watches every change of a kind after now; those that
+    /// are held back already stay so.
+    pub(crate) fn hold(&mut self, kind: &'static Kind) {
+        self.held.entry(kind).or_insert(self.revision);
+    }
+
+    /// Tells watches what was held back, and what comes.
+    pub(crate) fn release(&mut self, kind: &'static Kind) {
+        self.held.remove(kind);
     }
 
     /// Forgets all history up to now: whoever asks for an older revision from

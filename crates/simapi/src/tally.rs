@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use crate::http::Verb;
-use crate::kind::Kind;
+use crate::resource::Resource;
 
 /// Requests and watches per verb and resource since the server began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Counts {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RequestLabels {
     pub(crate) verb: Verb,
-    pub(crate) kind: &'static Kind,
+    pub(crate) resource: Resource,
     pub(crate) scope: &'static str,
     pub(crate) subresource: &'static str,
 }
@@ -65,7 +65,7 @@ impl Tally {
     pub(crate) fn begin(&self, labels: &RequestLabels) {
         self.change(|n| {
             *n.begun
-                .entry((labels.verb, labels.kind.plural))
+                .entry((labels.verb, labels.resource.kind.plural))
                 .or_default() += 1
         });
     }
@@ -92,7 +92,7 @@ impl Tally {
         self.change(|n| {
             let mut open_watches = BTreeMap::new();
             for (labels, count) in &n.open {
-                *open_watches.entry(labels.kind.plural).or_default() += count;
+                *open_watches.entry(labels.resource.kind.plural).or_default() += count;
             }
             Counts {
                 requests: n.begun.clone(),
@@ -138,7 +138,7 @@ impl Tally {
 fn sample(page: &mut String, name: &str, (own, labels): (&str, &RequestLabels), count: u64) {
     let RequestLabels {
         verb,
-        kind,
+        resource: Resource { kind, version },
         scope,
         subresource,
     } = labels;
@@ -146,8 +146,8 @@ fn sample(page: &mut String, name: &str, (own, labels): (&str, &RequestLabels), 
     let _ = writeln!(
         page,
         "{name}{{{own}group=\"{}\",resource=\"{}\",scope=\"{scope}\",\
-         subresource=\"{subresource}\",verb=\"{verb}\",version=\"{}\"}} {count}",
-        kind.group, kind.plural, kind.version
+         subresource=\"{subresource}\",verb=\"{verb}\",version=\"{version}\"}} {count}",
+        kind.group, kind.plural
     );
 }
 
@@ -160,7 +160,7 @@ mod tests {
         let tally = Tally::default();
         let labels = RequestLabels {
             verb: Verb::Watch,
-            kind: Kind::named("ReplicaSet").unwrap(),
+            resource: Resource::at_path("apps", "v1", "replicasets").unwrap(),
             scope: "cluster",
             subresource: "",
         };

@@ -40,6 +40,7 @@ async fn main() -> anyhow::Result<()> {
             bookmark_interval: Duration::from_millis(args.bookmark_interval_ms),
             ..Behaviour::default()
         },
+        ..Options::default()
     });
     if let Some(path) = &args.manifest {
         load(&api, path)?;

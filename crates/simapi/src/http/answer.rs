@@ -12,7 +12,7 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use serde_json::Value;
 
 use super::render;
-use crate::refusal::Refusal;
+use crate::refusal::{Form, Refusal};
 
 /// The body of every response: one piece, or the open end of a watch.
 pub type SimBody = UnsyncBoxBody<Bytes, Infallible>;
@@ -37,15 +37,15 @@ pub(super) fn text(text: String) -> Response<SimBody> {
     )
 }
 
-/// No Status here: the real server answers such paths in plain text.
-pub(super) fn nothing_there() -> Response<SimBody> {
-    let body = Full::new(Bytes::from_static(b"404 page not found\n")).boxed_unsync();
-    respond(StatusCode::NOT_FOUND, TEXT, body)
-}
-
 pub(super) fn refusal(refusal: &Refusal) -> Response<SimBody> {
     let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = bytes(code, render::json_bytes(&refusal.status()));
+    let mut response = match refusal.form {
+        Form::Status => bytes(code, render::json_bytes(&refusal.status())),
+        Form::Text => {
+            let text = Full::new(Bytes::from(refusal.message.clone()));
+            respond(code, TEXT, text.boxed_unsync())
+        }
+    };
     if let Some(seconds) = refusal.retry_after {
         response.headers_mut().insert(RETRY_AFTER, seconds.into());
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::kind::{KINDS, Kind, Scope};
+use crate::kind::{Kind, Scope};
+use crate::resource::Resource;
 
 /// The answer of `/version`.
 pub(super) fn version() -> Value {
@@ -26,32 +27,30 @@ pub(super) fn core_versions() -> Value {
     json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
 }
 
-/// The answer of `/apis`.
-pub(super) fn groups() -> Value {
-    let names: BTreeSet<&str> = KINDS
-        .iter()
-        .map(|kind| kind.group)
-        .filter(|group| !group.is_empty())
+/// The answer of `/apis`, given what is served.
+pub(super) fn groups(served: &[Resource]) -> Value {
+    let groups = served.iter().map(|r| r.kind.group);
+    let names: BTreeSet<&str> = groups.filter(|group| !group.is_empty()).collect();
+    let groups: Vec<Value> = names
+        .into_iter()
+        .filter_map(|name| group_entry(name, served))
         .collect();
-    let groups: Vec<Value> = names.into_iter().map(group_entry).collect();
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
-/// The answer of `/apis/GROUP`.
-pub(super) fn group(name: &str) -> Value {
-    let mut group = group_entry(name);
+/// The answer of `/apis/GROUP`, if there is anything in it.
+pub(super) fn group(name: &str, served: &[Resource]) -> Option<Value> {
+    let mut group = group_entry(name, served)?;
     if let Value::Object(fields) = &mut group {
         fields.insert("kind".to_owned(), "APIGroup".into());
         fields.insert("apiVersion".to_owned(), "v1".into());
     }
-    group
+    Some(group)
 }
 
-/// The answer of `/apis/GROUP/VERSION`.
-pub(super) fn resources(group: &str, version: &str) -> Value {
-    let resources: Vec<Value> = KINDS
-        .iter()
-        .filter(|kind| kind.group == group && kind.version == version)
+/// The answer of `/apis/GROUP/VERSION`, if there is anything in it.
+pub(super) fn resources(group: &str, version: &str, served: &[Resource]) -> Option<Value> {
+    let resources: Vec<Value> = kinds_at(group, version, served)
         .flat_map(resource_entries)
         .collect();
     let group_version = if group.is_empty() {
@@ -59,20 +58,21 @@ pub(super) fn resources(group: &str, version: &str) -> Value {
     } else {
         format!("{group}/{version}")
     };
-    json!({
+    let list = json!({
         "kind": "APIResourceList",
         "apiVersion": "v1",
         "groupVersion": group_version,
         "resources": resources,
-    })
+    });
+    (!resources.is_empty()).then_some(list)
 }
 
 /// The answer of `/openapi/v3`: where the document of each group version is.
-pub(super) fn openapi_index() -> Value {
-    let paths: Map<String, Value> = KINDS
+pub(super) fn openapi_index(served: &[Resource]) -> Value {
+    let paths: Map<String, Value> = served
         .iter()
-        .map(|kind| {
-            let path = root_path(kind.group, kind.version);
+        .map(|r| {
+            let path = root_path(r.kind.group, r.version);
             let url = format!("/openapi/v3/{path}");
             (path, json!({"serverRelativeURL": url}))
         })
@@ -82,10 +82,8 @@ pub(super) fn openapi_index() -> Value {
 
 /// The answer of `/openapi/v3/apis/GROUP/VERSION`: no schemas, only the
 /// parameter by which `kubectl apply` knows that the server judges fields.
-pub(super) fn openapi(group: &str, version: &str) -> Value {
-    let kinds = KINDS
-        .iter()
-        .filter(|kind| kind.group == group && kind.version == version);
+pub(super) fn openapi(group: &str, version: &str, served: &[Resource]) -> Option<Value> {
+    let kinds = kinds_at(group, version, served);
     let paths: Map<String, Value> = kinds
         .map(|kind| {
             let path = format!("/{}/{}/{{name}}", root_path(group, version), kind.plural);
@@ -100,11 +98,23 @@ pub(super) fn openapi(group: &str, version: &str) -> Value {
             (path, json!({"patch": patch}))
         })
         .collect();
-    json!({
+    let document = json!({
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": "simapi"},
         "paths": paths,
-    })
+    });
+    (!paths.is_empty()).then_some(document)
+}
+
+fn kinds_at<'a>(
+    group: &'a str,
+    version: &'a str,
+    served: &'a [Resource],
+) -> impl Iterator<Item = &'static Kind> + 'a {
+    let found = served
+        .iter()
+        .filter(move |r| r.kind.group == group && r.version == version);
+    found.map(|r| r.kind)
 }
 
 fn root_path(group: &str, version: &str) -> String {
@@ -115,17 +125,20 @@ fn root_path(group: &str, version: &str) -> String {
     }
 }
 
-fn group_entry(name: &str) -> Value {
-    let versions: BTreeSet<&str> = KINDS
-        .iter()
-        .filter(|kind| kind.group == name)
-        .map(|kind| kind.version)
-        .collect();
-    let versions: Vec<Value> = versions
+/// The versions are in the order of the resources: the preferred one first.
+fn group_entry(name: &str, served: &[Resource]) -> Option<Value> {
+    let mut names: Vec<&str> = Vec::new();
+    for resource in served.iter().filter(|r| r.kind.group == name) {
+        if !names.contains(&resource.version) {
+            names.push(resource.version);
+        }
+    }
+    let versions: Vec<Value> = names
         .into_iter()
         .map(|version| json!({"groupVersion": format!("{name}/{version}"), "version": version}))
         .collect();
-    json!({"name": name, "preferredVersion": versions.first(), "versions": versions})
+    let preferred = versions.first()?;
+    Some(json!({"name": name, "preferredVersion": preferred, "versions": versions}))
 }
 
 fn resource_entries(kind: &Kind) -> Vec<Value> {

@@ -6,6 +6,7 @@ use http::request::Parts;
 use http::{Request, Response};
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde_json::Value;
 
 use super::answer::{self, SimBody};
 use super::discovery;
@@ -14,9 +15,13 @@ use super::render::View;
 use super::route::Route;
 use super::verb::Verb;
 use crate::api::SimApi;
+use crate::behaviour::Judgement;
+use crate::clock::UnixSeconds;
 use crate::kind::Kind;
 use crate::refusal::Refusal;
+use crate::resource::Resource;
 use crate::selector::Selection;
+use crate::store::Store;
 use crate::tally::RequestLabels;
 
 /// Largest body taken: `MaxRequestBodyBytes` of the real server.
@@ -40,18 +45,19 @@ where
 {
     let (head, body) = request.into_parts();
     let route = Route::parse(head.uri.path());
-    let Some(kind) = route.kind() else {
+    let Some(resource) = route.resource() else {
         return about_the_server(&api, &route);
     };
-    let ask = match Ask::parse(&head, route, kind) {
+    let ask = match Ask::parse(&head, route, resource) {
         Ok(ask) => ask,
         Err(refusal) => return answer::refusal(&refusal),
     };
     api.tally().begin(&ask.labels);
-    let served = match api.behaviour().judge(ask.verb, kind.plural) {
-        Some(refusal) => Err(refusal),
-        None => match read_body(body).await {
-            Ok(body) => ask.serve(&api, kind, &body),
+    let served = match api.judge(ask.verb, resource.kind.plural, ask.query.text("continue")) {
+        Judgement::Refuse(refusal) => Err(refusal),
+        Judgement::Expire => ask.expired(&api),
+        Judgement::Serve => match read_body(body).await {
+            Ok(body) => ask.serve(&api, &body),
             Err(refusal) => Err(refusal),
         },
     };
@@ -65,18 +71,25 @@ where
 }
 
 fn about_the_server(api: &SimApi, route: &Route) -> Response<SimBody> {
+    let resources = api.read(Store::resources);
+    let page = |found: Option<Value>| match found {
+        Some(found) => answer::json(&found),
+        None => answer::refusal(&Refusal::page_not_found()),
+    };
     match route {
         Route::Health => answer::text("ok".to_owned()),
         Route::Version => answer::json(&discovery::version()),
         Route::Metrics => answer::text(api.tally().page()),
         Route::CoreVersions => answer::json(&discovery::core_versions()),
-        Route::Groups => answer::json(&discovery::groups()),
-        Route::Group(group) => answer::json(&discovery::group(group)),
-        Route::Resources { group, version } => answer::json(&discovery::resources(group, version)),
-        Route::OpenApiIndex => answer::json(&discovery::openapi_index()),
-        Route::OpenApi { group, version } => answer::json(&discovery::openapi(group, version)),
-        Route::Unknown => answer::nothing_there(),
-        Route::Collection { .. } | Route::Object(_) | Route::UnknownResource => {
+        Route::Groups => answer::json(&discovery::groups(&resources)),
+        Route::Group(group) => page(discovery::group(group, &resources)),
+        Route::Resources { group, version } => {
+            page(discovery::resources(group, version, &resources))
+        }
+        Route::OpenApiIndex => answer::json(&discovery::openapi_index(&resources)),
+        Route::OpenApi { group, version } => page(discovery::openapi(group, version, &resources)),
+        Route::Unknown => page(None),
+        Route::Collection { .. } | Route::Object { .. } | Route::UnknownResource => {
             answer::refusal(&Refusal::unknown_path())
         }
     }
@@ -99,7 +112,7 @@ where
 // === impl Ask ===
 
 impl Ask {
-    fn parse(head: &Parts, route: Route, kind: &'static Kind) -> Result<Self, Refusal> {
+    fn parse(head: &Parts, route: Route, resource: Resource) -> Result<Self, Refusal> {
         let header = |name| {
             head.headers
                 .get(name)
@@ -113,7 +126,7 @@ impl Ask {
             .ok_or_else(Refusal::method_not_allowed)?;
         let labels = RequestLabels {
             verb,
-            kind,
+            resource,
             scope: route.scope(),
             subresource: route.subresource(),
         };
@@ -128,29 +141,53 @@ impl Ask {
         })
     }
 
-    fn serve(
+    /// What its path names.
+    pub(super) fn resource(&self) -> Resource {
+        self.labels.resource
+    }
+
+    /// Reads the store, unless the resource is not installed.
+    pub(super) fn read<R>(
         &self,
         api: &SimApi,
-        kind: &'static Kind,
-        body: &Bytes,
-    ) -> Result<Response<SimBody>, Refusal> {
+        read: impl FnOnce(&Store) -> Result<R, Refusal>,
+    ) -> Result<R, Refusal> {
+        api.read(|store| match store.serves(self.resource()) {
+            true => read(store),
+            false => Err(Refusal::page_not_found()),
+        })
+    }
+
+    /// Changes the store, unless the resource is not installed.
+    pub(super) fn write<R>(
+        &self,
+        api: &SimApi,
+        change: impl FnOnce(&mut Store, UnixSeconds) -> Result<R, Refusal>,
+    ) -> Result<R, Refusal> {
+        api.write(|store, now| match store.serves(self.resource()) {
+            true => change(store, now),
+            false => Err(Refusal::page_not_found()),
+        })
+    }
+
+    fn serve(&self, api: &SimApi, body: &Bytes) -> Result<Response<SimBody>, Refusal> {
         match (self.verb, &self.route) {
-            (Verb::List, Route::Collection { namespace, .. }) => {
-                self.list(api, kind, namespace.clone())
-            }
+            (Verb::List, Route::Collection { namespace, .. }) => self.list(api, namespace.clone()),
             (Verb::Watch, Route::Collection { namespace, .. }) => {
-                self.watch(api, kind, namespace.clone())
+                self.watch(api, namespace.clone())
             }
             (Verb::Post, Route::Collection { namespace, .. }) => {
-                self.create(api, kind, namespace.as_deref(), body)
+                self.create(api, namespace.as_deref(), body)
             }
             (Verb::DeleteCollection, Route::Collection { namespace, .. }) => {
-                self.delete_collection(api, kind, namespace.clone(), body)
+                self.delete_collection(api, namespace.clone(), body)
             }
-            (Verb::Get, Route::Object(target)) => self.get(api, target),
-            (Verb::Put, Route::Object(target)) => self.replace(api, target, body),
-            (Verb::Patch | Verb::Apply, Route::Object(target)) => self.patch(api, target, body),
-            (Verb::Delete, Route::Object(target)) => self.delete(api, target, body),
+            (Verb::Get, Route::Object { target, .. }) => self.get(api, target),
+            (Verb::Put, Route::Object { target, .. }) => self.replace(api, target, body),
+            (Verb::Patch | Verb::Apply, Route::Object { target, .. }) => {
+                self.patch(api, target, body)
+            }
+            (Verb::Delete, Route::Object { target, .. }) => self.delete(api, target, body),
             _ => Err(Refusal::method_not_allowed()),
         }
     }

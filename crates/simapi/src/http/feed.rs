@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use super::parameters::{Bookmarks, WatchParameters};
 use super::render::{self, View};
 use crate::api::SimApi;
-use crate::kind::Kind;
+use crate::resource::Resource;
 use crate::store::{Watch, WatchEvent};
 use crate::tally::RequestLabels;
 
@@ -23,7 +23,7 @@ const LAST_BOOKMARK_LEAD: Duration = Duration::from_secs(2);
 /// One client's watch.
 pub(super) struct Feed {
     api: SimApi,
-    kind: &'static Kind,
+    resource: Resource,
     view: View,
     watch: Watch,
     /// Initial objects not yet written.
@@ -65,7 +65,7 @@ impl Feed {
         labels: RequestLabels,
     ) -> Self {
         Self {
-            kind: labels.kind,
+            resource: labels.resource,
             view,
             watch,
             pending: initial.into_iter(),
@@ -94,6 +94,9 @@ impl Feed {
             if let Some(piece) = self.ready() {
                 return Some(piece);
             }
+            if self.phase == Phase::Ended {
+                return None;
+            }
             let bookmark = self.pace.next_bookmark;
             let due = async {
                 match bookmark {
@@ -110,7 +113,7 @@ impl Feed {
                     self.pace.bookmark_sent();
                     let event = self.api.read(|store| self.watch.bookmark(store));
                     if let Some(event) = event {
-                        return Some(render::events(self.kind, &[event], self.view));
+                        return Some(render::events(self.resource, &[event], self.view));
                     }
                 }
                 changed = self.newest.changed() => changed.ok()?,
@@ -123,14 +126,20 @@ impl Feed {
     fn ready(&mut self) -> Option<Bytes> {
         let initial: Vec<_> = self.pending.by_ref().take(EVENTS_PER_PIECE).collect();
         if !initial.is_empty() {
-            return Some(render::events(self.kind, &initial, self.view));
+            return Some(render::events(self.resource, &initial, self.view));
         }
-        let advanced = self
-            .api
-            .read(|store| self.watch.advance(store, EVENTS_PER_PIECE));
+        let (advanced, is_over) = self.api.read(|store| {
+            let advanced = self.watch.advance(store, EVENTS_PER_PIECE);
+            (advanced, self.watch.is_over(store))
+        });
         match advanced {
-            Ok(events) if events.is_empty() => None,
-            Ok(events) => Some(render::events(self.kind, &events, self.view)),
+            Ok(events) if events.is_empty() => {
+                if is_over {
+                    self.phase = Phase::Ended;
+                }
+                None
+            }
+            Ok(events) => Some(render::events(self.resource, &events, self.view)),
             Err(refusal) => {
                 self.phase = Phase::Ended;
                 Some(render::error_event(&refusal))

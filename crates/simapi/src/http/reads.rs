@@ -8,12 +8,13 @@ use super::exchange::Ask;
 use super::feed::Feed;
 use super::parameters::{ListParameters, WatchParameters, resource_version};
 use super::render;
+use super::verb::Verb;
 use crate::api::SimApi;
 use crate::behaviour::GoneForm;
-use crate::kind::Kind;
 use crate::object::Target;
 use crate::refusal::Refusal;
-use crate::store::Watch;
+use crate::resource::Resource;
+use crate::store::{Watch, expired_continuation};
 
 // === reads of Ask ===
 
@@ -21,7 +22,7 @@ impl Ask {
     pub(super) fn get(&self, api: &SimApi, target: &Target) -> Result<Response<SimBody>, Refusal> {
         let Target { kind, key, .. } = target;
         let wanted = resource_version(self.query.text("resourceVersion"))?.unwrap_or(0);
-        let object = api.read(|store| {
+        let object = self.read(api, |store| {
             if wanted > store.revision() {
                 return Err(Refusal::too_new(wanted, store.revision()));
             }
@@ -32,46 +33,68 @@ impl Ask {
         })?;
         Ok(answer::bytes(
             StatusCode::OK,
-            render::object(&object, self.view),
+            render::object(self.resource(), &object, self.view),
         ))
     }
 
     pub(super) fn list(
         &self,
         api: &SimApi,
-        kind: &'static Kind,
         namespace: Option<String>,
     ) -> Result<Response<SimBody>, Refusal> {
+        let Resource { kind, .. } = self.resource();
         let selection = self.selection(kind, namespace)?;
         let ListParameters { at, page } = ListParameters::parse(&self.query)?;
-        let listing = api.read(|store| store.list(kind, &selection, &at, page))?;
+        let listing = self.read(api, |store| store.list(kind, &selection, &at, page))?;
         Ok(answer::bytes(
             StatusCode::OK,
-            render::list(kind, &listing, self.view),
+            render::list(self.resource(), &listing, self.view),
         ))
     }
 
     pub(super) fn watch(
         &self,
         api: &SimApi,
-        kind: &'static Kind,
         namespace: Option<String>,
     ) -> Result<Response<SimBody>, Refusal> {
+        let Resource { kind, .. } = self.resource();
         let selection = self.selection(kind, namespace)?;
         let parameters = WatchParameters::parse(&self.query)?;
-        let opened = api.read(|store| Watch::open(store, kind, selection, parameters.from));
+        let opened = self.read(api, |store| {
+            Watch::open(store, kind, selection, parameters.from)
+        });
         match opened {
             Ok(watch) => {
                 let labels = self.labels.clone();
                 let feed = Feed::new(api.clone(), watch, self.view, &parameters, labels);
                 Ok(answer::stream(feed.lines()))
             }
-            Err(refusal) if refusal.code == 410 && api.behaviour().gone == GoneForm::ErrorEvent => {
+            Err(refusal) if refusal.code == 410 => self.gone(api, refusal),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Refuses as if the resource version it names were forgotten.
+    pub(super) fn expired(&self, api: &SimApi) -> Result<Response<SimBody>, Refusal> {
+        let token = self.query.text("continue");
+        if self.verb == Verb::Watch {
+            let asked = resource_version(self.query.text("resourceVersion"))?.unwrap_or(0);
+            return self.gone(api, Refusal::expired_watch(asked, api.resource_version()));
+        }
+        Err(match token.is_empty() {
+            true => Refusal::expired_list(),
+            false => expired_continuation(token)?,
+        })
+    }
+
+    fn gone(&self, api: &SimApi, refusal: Refusal) -> Result<Response<SimBody>, Refusal> {
+        match api.behaviour().gone {
+            GoneForm::ErrorEvent => {
                 api.tally().answered(&self.labels, 200);
                 let line = render::error_event(&refusal);
                 Ok(answer::stream(stream::iter([line])))
             }
-            Err(refusal) => Err(refusal),
+            GoneForm::HttpStatus => Err(refusal),
         }
     }
 }

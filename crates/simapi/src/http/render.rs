@@ -4,8 +4,9 @@ use bytes::{BufMut, Bytes, BytesMut};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::kind::{Kind, Origin};
+use crate::kind::Origin;
 use crate::refusal::Refusal;
+use crate::resource::Resource;
 use crate::store::{Listing, WatchEvent};
 
 /// How much of each object a client wants.
@@ -21,6 +22,8 @@ struct Shown<'a> {
     object: &'a Value,
     view: View,
     types: Types,
+    /// Replaces the object's own.
+    api_version: Option<&'a Value>,
 }
 
 /// Whether `kind` and `apiVersion` are written.
@@ -75,7 +78,16 @@ impl View {
 impl Serialize for Shown<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match (self.view, self.types) {
-            (View::Whole, Types::Written) => self.object.serialize(serializer),
+            (View::Whole, Types::Written) => match self.api_version {
+                None => self.object.serialize(serializer),
+                Some(api_version) => {
+                    let fields = self.object.as_object().into_iter().flatten();
+                    serializer.collect_map(fields.map(|(field, value)| match field.as_str() {
+                        "apiVersion" => (field, api_version),
+                        _ => (field, value),
+                    }))
+                }
+            },
             (View::Whole, Types::LeftOut) => {
                 let fields = self.object.as_object().into_iter().flatten();
                 let is_type = |field: &str| matches!(field, "kind" | "apiVersion");
@@ -94,16 +106,23 @@ impl Serialize for Shown<'_> {
 }
 
 /// One object.
-pub(super) fn object(object: &Value, view: View) -> Bytes {
+pub(super) fn object(resource: Resource, object: &Value, view: View) -> Bytes {
     json_bytes(&Shown {
         object,
         view,
         types: Types::Written,
+        api_version: other_version(resource).as_ref(),
     })
 }
 
+/// `apiVersion` of the objects, where it is not the stored one.
+fn other_version(resource: Resource) -> Option<Value> {
+    (!resource.is_stored()).then(|| resource.api_version().into())
+}
+
 /// A list, whole or one page.
-pub(super) fn list(kind: &Kind, listing: &Listing, view: View) -> Bytes {
+pub(super) fn list(resource: Resource, listing: &Listing, view: View) -> Bytes {
+    let Resource { kind, .. } = resource;
     let mut metadata = json!({"resourceVersion": listing.revision.to_string()});
     if let Value::Object(fields) = &mut metadata {
         if let Some(token) = &listing.token {
@@ -117,6 +136,7 @@ pub(super) fn list(kind: &Kind, listing: &Listing, view: View) -> Bytes {
         Origin::BuiltIn => Types::LeftOut,
         Origin::Custom => Types::Written,
     };
+    let other_version = other_version(resource);
     let is_null = view == View::Metadata && listing.items.is_empty();
     let items = listing
         .items
@@ -125,10 +145,11 @@ pub(super) fn list(kind: &Kind, listing: &Listing, view: View) -> Bytes {
             object,
             view,
             types,
+            api_version: other_version.as_ref(),
         })
         .collect();
     let (list_kind, api_version) = match view {
-        View::Whole => (format!("{}List", kind.kind), kind.api_version()),
+        View::Whole => (format!("{}List", kind.kind), resource.api_version()),
         View::Metadata => (
             "PartialObjectMetadataList".to_owned(),
             "meta.k8s.io/v1".to_owned(),
@@ -143,26 +164,27 @@ pub(super) fn list(kind: &Kind, listing: &Listing, view: View) -> Bytes {
 }
 
 /// Watch events, one line each.
-pub(super) fn events(kind: &Kind, events: &[WatchEvent], view: View) -> Bytes {
+pub(super) fn events(resource: Resource, events: &[WatchEvent], view: View) -> Bytes {
     let mut lines = BytesMut::new();
+    let whole = |shown: &Value| object(resource, shown, view);
     for event in events {
         match event {
-            WatchEvent::Added(object) => line(&mut lines, "ADDED", object, view),
-            WatchEvent::Modified(object) => line(&mut lines, "MODIFIED", object, view),
-            WatchEvent::Deleted(object) => line(&mut lines, "DELETED", object, view),
+            WatchEvent::Added(shown) => line(&mut lines, "ADDED", &whole(shown)),
+            WatchEvent::Modified(shown) => line(&mut lines, "MODIFIED", &whole(shown)),
+            WatchEvent::Deleted(shown) => line(&mut lines, "DELETED", &whole(shown)),
             WatchEvent::Bookmark(revision) => {
-                let object = bookmark(kind, json!({"resourceVersion": revision.to_string()}));
-                line(&mut lines, "BOOKMARK", &object, view);
+                let mark = bookmark(resource, json!({"resourceVersion": revision.to_string()}));
+                line(&mut lines, "BOOKMARK", &whole(&mark));
             }
             WatchEvent::InitialEnd(revision) => {
-                let object = bookmark(
-                    kind,
+                let mark = bookmark(
+                    resource,
                     json!({
                         "resourceVersion": revision.to_string(),
                         "annotations": {"k8s.io/initial-events-end": "true"},
                     }),
                 );
-                line(&mut lines, "BOOKMARK", &object, view);
+                line(&mut lines, "BOOKMARK", &whole(&mark));
             }
         }
     }
@@ -172,7 +194,7 @@ pub(super) fn events(kind: &Kind, events: &[WatchEvent], view: View) -> Bytes {
 /// The error that ends a watch.
 pub(super) fn error_event(refusal: &Refusal) -> Bytes {
     let mut lines = BytesMut::new();
-    line(&mut lines, "ERROR", &refusal.status(), View::Whole);
+    line(&mut lines, "ERROR", &json_bytes(&refusal.status()));
     lines.freeze()
 }
 
@@ -183,14 +205,16 @@ pub(super) fn json_bytes(value: &impl Serialize) -> Bytes {
         .unwrap_or_default()
 }
 
-fn bookmark(kind: &Kind, metadata: Value) -> Value {
-    json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata})
+fn bookmark(resource: Resource, metadata: Value) -> Value {
+    json!({
+        "kind": resource.kind.kind, "apiVersion": resource.api_version(), "metadata": metadata,
+    })
 }
 
-fn line(lines: &mut BytesMut, name: &str, shown: &Value, view: View) {
+fn line(lines: &mut BytesMut, name: &str, shown: &Bytes) {
     lines.put_slice(b"{\"type\":\"");
     lines.put_slice(name.as_bytes());
     lines.put_slice(b"\",\"object\":");
-    lines.put_slice(&object(shown, view));
+    lines.put_slice(shown);
     lines.put_slice(b"}\n");
 }

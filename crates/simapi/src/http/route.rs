@@ -1,8 +1,9 @@
 //! Paths.
 
 use super::query::decode;
-use crate::kind::{KINDS, Kind, Scope};
+use crate::kind::{KINDS, Origin, Scope};
 use crate::object::{Part, Target};
+use crate::resource::Resource;
 use crate::store::ObjectKey;
 
 /// What a path names.
@@ -25,10 +26,13 @@ pub(super) enum Route {
     },
     /// All objects of a kind, or those of one namespace.
     Collection {
-        kind: &'static Kind,
+        resource: Resource,
         namespace: Option<String>,
     },
-    Object(Target),
+    Object {
+        resource: Resource,
+        target: Target,
+    },
     /// A group version that is served, and nothing it has.
     UnknownResource,
     Unknown,
@@ -71,65 +75,61 @@ impl Route {
     }
 
     fn of_group(group: &str, version: &str, rest: &[&str]) -> Self {
-        let kind = |plural: &str| Kind::at_path(group, version, plural);
+        let at = |plural: &str| Resource::at_path(group, version, plural);
+        let of_version = |r: &Resource| r.kind.group == group && r.version == version;
+        let sibling = Resource::all().find(of_version);
         let found = match rest {
-            [] => KINDS
-                .iter()
-                .find(|kind| kind.group == group && kind.version == version)
-                .map(|kind| Self::Resources {
-                    group: kind.group,
-                    version: kind.version,
-                }),
+            [] => sibling.map(|r| Self::Resources {
+                group: r.kind.group,
+                version: r.version,
+            }),
             ["namespaces", name, "status"] => {
-                kind("namespaces").map(|kind| Self::object(kind, ("", name), Part::Status))
+                at("namespaces").map(|r| Self::object(r, ("", name), Part::Status))
             }
-            ["namespaces", namespace, plural, rest @ ..] => kind(plural)
-                .filter(|kind| kind.scope == Scope::Namespaced)
-                .and_then(|kind| Self::in_namespace(kind, namespace, rest)),
-            [plural] => kind(plural).map(|kind| Self::Collection {
-                kind,
+            ["namespaces", namespace, plural, rest @ ..] => at(plural)
+                .filter(|r| r.kind.scope == Scope::Namespaced)
+                .and_then(|r| Self::in_namespace(r, namespace, rest)),
+            [plural] => at(plural).map(|resource| Self::Collection {
+                resource,
                 namespace: None,
             }),
-            [plural, rest @ ..] => kind(plural)
-                .filter(|kind| kind.scope == Scope::Cluster)
-                .and_then(|kind| Self::in_namespace(kind, "", rest)),
+            [plural, rest @ ..] => at(plural)
+                .filter(|r| r.kind.scope == Scope::Cluster)
+                .and_then(|r| Self::in_namespace(r, "", rest)),
         };
-        let is_served = KINDS
-            .iter()
-            .any(|kind| kind.group == group && kind.version == version);
-        found.unwrap_or(if is_served {
-            Self::UnknownResource
-        } else {
-            Self::Unknown
+        found.unwrap_or(match sibling.map(|r| r.kind.origin) {
+            Some(Origin::BuiltIn) => Self::UnknownResource,
+            Some(Origin::Custom) | None => Self::Unknown,
         })
     }
 
-    fn in_namespace(kind: &'static Kind, namespace: &str, rest: &[&str]) -> Option<Self> {
+    fn in_namespace(resource: Resource, namespace: &str, rest: &[&str]) -> Option<Self> {
         match rest {
             [] => Some(Self::Collection {
-                kind,
+                resource,
                 namespace: Some(namespace.to_owned()),
             }),
-            [name] => Some(Self::object(kind, (namespace, name), Part::Main)),
-            [name, "status"] if kind.has_status() => {
-                Some(Self::object(kind, (namespace, name), Part::Status))
+            [name] => Some(Self::object(resource, (namespace, name), Part::Main)),
+            [name, "status"] if resource.kind.has_status() => {
+                Some(Self::object(resource, (namespace, name), Part::Status))
             }
             _ => None,
         }
     }
 
-    fn object(kind: &'static Kind, (namespace, name): (&str, &str), part: Part) -> Self {
-        Self::Object(Target {
-            kind,
+    fn object(resource: Resource, (namespace, name): (&str, &str), part: Part) -> Self {
+        let target = Target {
+            kind: resource.kind,
             key: ObjectKey::new(namespace, name),
             part,
-        })
+        };
+        Self::Object { resource, target }
     }
 
-    /// The kind it is about, if it is about objects.
-    pub(super) fn kind(&self) -> Option<&'static Kind> {
+    /// The resource it is about, if it is about objects.
+    pub(super) fn resource(&self) -> Option<Resource> {
         match self {
-            Self::Collection { kind, .. } | Self::Object(Target { kind, .. }) => Some(kind),
+            Self::Collection { resource, .. } | Self::Object { resource, .. } => Some(*resource),
             Self::Health
             | Self::Version
             | Self::Metrics
@@ -153,7 +153,7 @@ impl Route {
             Self::Collection {
                 namespace: Some(_), ..
             } => "namespace",
-            Self::Object(_) => "resource",
+            Self::Object { .. } => "resource",
             Self::Health
             | Self::Version
             | Self::Metrics
@@ -171,9 +171,7 @@ impl Route {
     /// The `subresource` label of the real server's metrics.
     pub(super) fn subresource(&self) -> &'static str {
         match self {
-            Self::Object(Target {
-                part: Part::Status, ..
-            }) => "status",
+            Self::Object { target, .. } if target.part == Part::Status => "status",
             _ => "",
         }
     }
@@ -182,15 +180,21 @@ impl Route {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::Kind;
+
+    fn stored(kind: &str) -> Resource {
+        let kind = Kind::named(kind).unwrap();
+        let version = kind.version;
+        Resource { kind, version }
+    }
 
     fn object(kind: &str, namespace: &str, name: &str, part: Part) -> Route {
-        Route::object(Kind::named(kind).unwrap(), (namespace, name), part)
+        Route::object(stored(kind), (namespace, name), part)
     }
 
     fn collection(kind: &str, namespace: Option<&str>) -> Route {
-        let kind = Kind::named(kind).unwrap();
         Route::Collection {
-            kind,
+            resource: stored(kind),
             namespace: namespace.map(str::to_owned),
         }
     }
@@ -249,6 +253,8 @@ mod tests {
             "/api/v2/services",
             "/apis/none",
             "/openapi/v3/apis/none/v1",
+            "/apis/linkerd.io/v1alpha2/widgets",
+            "/apis/linkerd.io/v1/serviceprofiles",
         ] {
             assert_eq!(Route::parse(path), Route::Unknown, "{path}");
         }

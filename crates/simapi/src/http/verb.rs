@@ -46,12 +46,12 @@ impl Verb {
             (&Method::GET | &Method::HEAD, Route::Collection { .. }) => Some(Self::List),
             (&Method::GET | &Method::HEAD, _) => Some(Self::Get),
             (&Method::POST, Route::Collection { .. }) => Some(Self::Post),
-            (&Method::PUT, Route::Object(_)) => Some(Self::Put),
-            (&Method::PATCH, Route::Object(_)) if content_type.contains("apply-patch") => {
+            (&Method::PUT, Route::Object { .. }) => Some(Self::Put),
+            (&Method::PATCH, Route::Object { .. }) if content_type.contains("apply-patch") => {
                 Some(Self::Apply)
             }
-            (&Method::PATCH, Route::Object(_)) => Some(Self::Patch),
-            (&Method::DELETE, Route::Object(_)) => Some(Self::Delete),
+            (&Method::PATCH, Route::Object { .. }) => Some(Self::Patch),
+            (&Method::DELETE, Route::Object { .. }) => Some(Self::Delete),
             (&Method::DELETE, Route::Collection { .. }) => Some(Self::DeleteCollection),
             _ => None,
         }

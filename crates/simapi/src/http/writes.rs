@@ -8,9 +8,10 @@ use super::answer::{self, SimBody};
 use super::exchange::Ask;
 use super::render;
 use crate::api::SimApi;
-use crate::kind::{DeleteAnswer, Kind, Origin, Scope};
+use crate::kind::{DeleteAnswer, Origin, Scope};
 use crate::object::{self, Deletion, Patch, Preconditions, Target, Written, metadata};
 use crate::refusal::{Cause, Refusal};
+use crate::resource::Resource;
 use crate::store::{ListAt, ObjectKey};
 
 // === writes of Ask ===
@@ -19,21 +20,23 @@ impl Ask {
     pub(super) fn create(
         &self,
         api: &SimApi,
-        kind: &'static Kind,
         namespace: Option<&str>,
         body: &Bytes,
     ) -> Result<Response<SimBody>, Refusal> {
+        let Resource { kind, .. } = self.resource();
         self.not_dry(None)?;
         let namespace = match (kind.scope, namespace) {
             (Scope::Cluster, _) => "",
             (Scope::Namespaced, Some(namespace)) => namespace,
             (Scope::Namespaced, None) => return Err(Refusal::method_not_allowed()),
         };
-        let body = self.object_body(kind, body)?;
-        let stored = api.write(|store, now| object::create(store, kind, namespace, body, now))?;
+        let body = self.object_body(body)?;
+        let stored = self.write(api, |store, now| {
+            object::create(store, kind, namespace, body, now)
+        })?;
         Ok(answer::bytes(
             StatusCode::CREATED,
-            render::object(&stored, self.view),
+            render::object(self.resource(), &stored, self.view),
         ))
     }
 
@@ -44,8 +47,8 @@ impl Ask {
         body: &Bytes,
     ) -> Result<Response<SimBody>, Refusal> {
         self.not_dry(None)?;
-        let body = self.object_body(target.kind, body)?;
-        let written = api.write(|store, now| object::replace(store, target, body, now))?;
+        let body = self.object_body(body)?;
+        let written = self.write(api, |store, now| object::replace(store, target, body, now))?;
         Ok(self.written(&written))
     }
 
@@ -56,8 +59,8 @@ impl Ask {
         body: &Bytes,
     ) -> Result<Response<SimBody>, Refusal> {
         self.not_dry(None)?;
-        let patch = self.parse_patch(target.kind, body)?;
-        let written = api.write(|store, now| object::patch(store, target, &patch, now))?;
+        let patch = self.parse_patch(body)?;
+        let written = self.write(api, |store, now| object::patch(store, target, &patch, now))?;
         Ok(self.written(&written))
     }
 
@@ -69,11 +72,15 @@ impl Ask {
     ) -> Result<Response<SimBody>, Refusal> {
         let Target { kind, key, .. } = target;
         let (grace, preconditions) = self.delete_options(body)?;
-        let deletion =
-            api.write(|store, now| object::delete(store, (kind, key), grace, &preconditions, now))?;
+        let deletion = self.write(api, |store, now| {
+            object::delete(store, (kind, key), grace, &preconditions, now)
+        })?;
         Ok(match (deletion, kind.deleted) {
             (Deletion::Waiting(object), _) | (Deletion::Removed(object), DeleteAnswer::Object) => {
-                answer::bytes(StatusCode::OK, render::object(&object, self.view))
+                answer::bytes(
+                    StatusCode::OK,
+                    render::object(self.resource(), &object, self.view),
+                )
             }
             (Deletion::Removed(object), DeleteAnswer::Status) => answer::json(&json!({
                 "kind": "Status",
@@ -93,13 +100,13 @@ impl Ask {
     pub(super) fn delete_collection(
         &self,
         api: &SimApi,
-        kind: &'static Kind,
         namespace: Option<String>,
         body: &Bytes,
     ) -> Result<Response<SimBody>, Refusal> {
+        let Resource { kind, .. } = self.resource();
         let (grace, preconditions) = self.delete_options(body)?;
         let selection = self.selection(kind, namespace)?;
-        let listing = api.write(|store, now| {
+        let listing = self.write(api, |store, now| {
             let listing = store.list(kind, &selection, &ListAt::Newest, None)?;
             for found in &listing.items {
                 let key = ObjectKey::new(
@@ -112,11 +119,11 @@ impl Ask {
         })?;
         Ok(answer::bytes(
             StatusCode::OK,
-            render::list(kind, &listing, self.view),
+            render::list(self.resource(), &listing, self.view),
         ))
     }
 
-    fn object_body(&self, kind: &Kind, body: &Bytes) -> Result<Value, Refusal> {
+    fn object_body(&self, body: &Bytes) -> Result<Value, Refusal> {
         let media = self
             .content_type
             .split(';')
@@ -126,23 +133,24 @@ impl Ask {
         if !matches!(media, "" | "application/json") {
             return Err(Refusal::unsupported_media());
         }
-        serde_json::from_slice(body).map_err(|error| {
+        let body = serde_json::from_slice(body).map_err(|error| {
             Refusal::bad_request(format!(
                 "the object provided is unrecognized (must be of type {}): couldn't get \
                  version/kind; json parse error: {error}",
-                kind.kind
+                self.resource().kind.kind
             ))
-        })
+        })?;
+        self.resource().stored_form(body)
     }
 
-    fn parse_patch(&self, kind: &Kind, body: &Bytes) -> Result<Patch, Refusal> {
+    fn parse_patch(&self, body: &Bytes) -> Result<Patch, Refusal> {
         let media = self
             .content_type
             .split(';')
             .next()
             .unwrap_or_default()
             .trim();
-        let form = match (media, kind.origin) {
+        let form = match (media, self.resource().kind.origin) {
             ("application/merge-patch+json", _) => Patch::Merge,
             ("application/strategic-merge-patch+json", Origin::BuiltIn) => Patch::Strategic,
             ("application/apply-patch+yaml", _) => {
@@ -156,7 +164,7 @@ impl Ask {
             (_, Origin::BuiltIn | Origin::Custom) => return Err(Refusal::unsupported_patch()),
         };
         match serde_json::from_slice(body) {
-            Ok(body @ Value::Object(_)) => Ok(form(body)),
+            Ok(body @ Value::Object(_)) => Ok(form(self.resource().stored_form(body)?)),
             Ok(other) => Err(Refusal::bad_request(format!(
                 "error decoding patch: json: cannot unmarshal {} into Go value of type \
                  map[string]interface {{}}",
@@ -207,12 +215,14 @@ impl Ask {
 
     fn written(&self, written: &Written) -> Response<SimBody> {
         match written {
-            Written::Created(object) => {
-                answer::bytes(StatusCode::CREATED, render::object(object, self.view))
-            }
-            Written::Updated(object) => {
-                answer::bytes(StatusCode::OK, render::object(object, self.view))
-            }
+            Written::Created(object) => answer::bytes(
+                StatusCode::CREATED,
+                render::object(self.resource(), object, self.view),
+            ),
+            Written::Updated(object) => answer::bytes(
+                StatusCode::OK,
+                render::object(self.resource(), object, self.view),
+            ),
         }
     }
 }

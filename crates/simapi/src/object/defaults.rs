@@ -127,16 +127,55 @@ fn cluster_ip(
         }
         (_, _) => given,
     };
-    let family = if address.contains(':') {
-        "IPv6"
-    } else {
-        "IPv4"
-    };
     spec.insert("clusterIP".to_owned(), address.as_str().into());
-    default(spec, "clusterIPs", json!([address]));
-    default(spec, "ipFamilies", json!([family]));
-    default(spec, "ipFamilyPolicy", "SingleStack");
+    let held = old.and_then(|old| old.get("clusterIPs"));
+    let held = held.filter(|held| held.get(0).and_then(Value::as_str) == Some(&address));
+    default(
+        spec,
+        "clusterIPs",
+        held.cloned().unwrap_or_else(|| json!([address])),
+    );
+    families(store, kind, spec);
     Ok(())
+}
+
+/// Fills in the address families and the second address that they ask for.
+fn families(store: &mut Store, kind: &'static Kind, spec: &mut Map<String, Value>) {
+    let has_selector = |spec: &Map<String, Value>| {
+        let selector = spec.get("selector").and_then(Value::as_object);
+        selector.is_some_and(|selector| !selector.is_empty())
+    };
+    let addresses = spec.get("clusterIPs").and_then(Value::as_array).cloned();
+    let addresses = addresses.unwrap_or_default();
+    let is_headless = addresses.first().and_then(Value::as_str) == Some("None");
+    // Whoever writes its endpoints may write them in both families.
+    let is_unbound = is_headless && !has_selector(spec);
+    default(
+        spec,
+        "ipFamilyPolicy",
+        if is_unbound {
+            "RequireDualStack"
+        } else {
+            "SingleStack"
+        },
+    );
+    let is_dual = spec.get("ipFamilyPolicy").and_then(Value::as_str) != Some("SingleStack");
+    let first = match addresses.first().and_then(Value::as_str) {
+        Some(address) if address.contains(':') => "IPv6",
+        Some(_) | None => "IPv4",
+    };
+    let second = if first == "IPv4" { "IPv6" } else { "IPv4" };
+    let all = if is_dual {
+        json!([first, second])
+    } else {
+        json!([first])
+    };
+    default(spec, "ipFamilies", all);
+    let wants_second = is_dual && !is_headless && addresses.len() == 1 && first == "IPv4";
+    if wants_second {
+        let address = cluster_address::allocate_v6(store, kind);
+        spec.insert("clusterIPs".to_owned(), json!([addresses.first(), address]));
+    }
 }
 
 fn node_ports(store: &mut Store, spec: &mut Map<String, Value>, old: Option<&Map<String, Value>>) {

@@ -63,8 +63,8 @@ fn a_new_service_is_stamped_and_filled_in() {
             },
             "spec": {
                 "type": "ClusterIP",
-                "clusterIP": "10.96.0.4",
-                "clusterIPs": ["10.96.0.4"],
+                "clusterIP": "10.111.0.4",
+                "clusterIPs": ["10.111.0.4"],
                 "ipFamilies": ["IPv4"],
                 "ipFamilyPolicy": "SingleStack",
                 "internalTrafficPolicy": "Cluster",
@@ -92,6 +92,60 @@ fn a_service_keeps_its_address_and_its_node_ports() {
         "Service \"web\" is invalid: spec.clusterIPs[0]: Invalid value: [\"10.96.9.9\"]: may not \
          change once set"
     );
+}
+
+#[test]
+fn a_service_of_two_families_has_two_addresses_and_keeps_them() {
+    let mut store = store();
+    let mut body = service("web");
+    body["spec"]["ipFamilyPolicy"] = "PreferDualStack".into();
+    let made = made(&mut store, "Service", body.clone()).unwrap();
+    let addresses = json!(["10.111.0.4", "fd00:96::f:4"]);
+    assert_eq!(made["spec"]["clusterIPs"], addresses);
+    assert_eq!(made["spec"]["ipFamilies"], json!(["IPv4", "IPv6"]));
+    let target = target("Service", "web", Part::Main);
+    let kept = object(replace(&mut store, &target, body, NOW).unwrap());
+    assert_eq!(kept["spec"]["clusterIPs"], addresses);
+}
+
+#[test]
+fn a_headless_service_without_selector_has_both_families() {
+    let mut store = store();
+    let families = |store: &mut Store, name: &str, selector: Value| {
+        let spec = json!({"clusterIP": "None", "selector": selector});
+        let body = json!({"metadata": {"name": name}, "spec": spec});
+        made(store, "Service", body).unwrap()["spec"]["ipFamilies"].clone()
+    };
+    let both = json!(["IPv4", "IPv6"]);
+    assert_eq!(families(&mut store, "a", Value::Null), both);
+    assert_eq!(
+        families(&mut store, "b", json!({"app": "b"})),
+        json!(["IPv4"])
+    );
+}
+
+#[test]
+fn of_a_custom_object_only_the_type_of_its_spec_is_judged() {
+    let mut store = store();
+    let mut put = |spec: Value| {
+        let body = json!({"metadata": {"name": "web"}, "spec": spec});
+        made(&mut store, "ServiceProfile", body).map_err(|refusal| refusal.message)
+    };
+    for (spec, found) in [
+        (json!("no"), "string"),
+        (json!(true), "boolean"),
+        (json!(1), "integer"),
+        (json!(1.5), "number"),
+        (json!([]), "array"),
+    ] {
+        let expected = format!(
+            "ServiceProfile.linkerd.io \"web\" is invalid: spec: Invalid value: \"{found}\": \
+             spec in body must be of type object: \"{found}\""
+        );
+        assert_eq!(put(spec), Err(expected));
+    }
+    let odd = json!({"routes": [{"condition": {"all": [{"method": 5}]}}], "x": null});
+    assert_eq!(put(odd.clone()).unwrap()["spec"], odd);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use serde_json::Value;
 
 use super::metadata;
-use crate::kind::Kind;
+use crate::kind::{Kind, Origin};
 use crate::refusal::{Cause, Refusal};
 
 const LABEL_RULE: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric \
@@ -51,6 +51,8 @@ pub(crate) fn shape(kind: &Kind, body: &Value) -> Result<(), Refusal> {
     if given != expected {
         return unfit(String::new());
     }
+    // The schema of a custom kind judges its spec, after decoding.
+    let is_decoded = |field: &str| field != "spec" || kind.origin == Origin::BuiltIn;
     for (field, suffix) in [
         ("metadata", "ObjectMeta"),
         ("spec", "Spec"),
@@ -58,6 +60,7 @@ pub(crate) fn shape(kind: &Kind, body: &Value) -> Result<(), Refusal> {
     ] {
         match body.get(field) {
             None | Some(Value::Null | Value::Object(_)) => {}
+            Some(_) if !is_decoded(field) => {}
             Some(other) => {
                 let found = name_of_type(other);
                 let owner = if field == "metadata" { "" } else { expected };
@@ -78,6 +81,9 @@ pub(crate) fn content(kind: &Kind, object: &Value) -> Result<(), Refusal> {
     let mut causes = Vec::new();
     let name = metadata::text(object, "name");
     causes.extend(name_cause(kind, name));
+    if kind.origin == Origin::Custom {
+        causes.extend(spec_cause(object));
+    }
     match kind.kind {
         "Service" => service(object, &mut causes),
         "EndpointSlice" => endpoint_slice(object, &mut causes),
@@ -112,6 +118,19 @@ fn name_cause(kind: &Kind, name: &str) -> Option<Cause> {
         _ if !name.split('.').all(is_label) => invalid(SUBDOMAIN_RULE),
         _ => None,
     }
+}
+
+/// All that the definitions of custom kinds have in common.
+fn spec_cause(object: &Value) -> Option<Cause> {
+    let kind_of_value = match object.get("spec")? {
+        Value::Null | Value::Object(_) => return None,
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+    };
+    Some(Cause::not_of_type("spec", kind_of_value))
 }
 
 fn service(object: &Value, causes: &mut Vec<Cause>) {

@@ -58,6 +58,15 @@ impl Continuation {
         }
     }
 
+    /// Tells how to go on at the newest revision.
+    fn expired(self) -> Refusal {
+        let newest = Self {
+            revision: None,
+            after: self.after,
+        };
+        Refusal::expired_continue(newest.token())
+    }
+
     fn parse(token: &str) -> Result<Self, Refusal> {
         let bad = || {
             Refusal::bad_request(format!(
@@ -75,6 +84,12 @@ impl Continuation {
             after: ObjectKey::new(namespace, name),
         })
     }
+}
+
+/// The refusal of a page token as if its revision were forgotten.
+pub(crate) fn expired_continuation(token: &str) -> Result<Refusal, Refusal> {
+    let continuation = Continuation::parse(token)?;
+    Ok(continuation.expired())
 }
 
 // === lists of Store ===
@@ -134,19 +149,12 @@ impl Store {
     }
 
     fn place_of_continuation(&self, token: &str) -> Result<(u64, Option<ObjectKey>), Refusal> {
-        let Continuation { revision, after } = Continuation::parse(token)?;
-        match revision {
-            None => Ok((self.revision, Some(after))),
+        let continuation = Continuation::parse(token)?;
+        match continuation.revision {
+            None => Ok((self.revision, Some(continuation.after))),
             Some(wanted) if wanted > self.revision => Err(Refusal::too_new(wanted, self.revision)),
-            Some(wanted) if wanted < self.history.compacted() => {
-                let token = Continuation {
-                    revision: None,
-                    after,
-                }
-                .token();
-                Err(Refusal::expired_continue(token))
-            }
-            Some(wanted) => Ok((wanted, Some(after))),
+            Some(wanted) if wanted < self.history.compacted() => Err(continuation.expired()),
+            Some(wanted) => Ok((wanted, Some(continuation.after))),
         }
     }
 

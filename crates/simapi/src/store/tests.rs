@@ -290,3 +290,67 @@ fn history_is_bounded_and_a_watch_that_falls_out_of_it_ends() {
     );
     assert!(Watch::open(&store, pods(), all(), WatchFrom::After(2)).is_err());
 }
+
+fn servers() -> &'static Kind {
+    Kind::named("Server").unwrap()
+}
+
+fn put_server(store: &mut Store, name: &str) {
+    let object = json!({"metadata": {"name": name}});
+    store.put(servers(), ObjectKey::new("shop", name), object);
+}
+
+#[test]
+fn a_removed_definition_deletes_first_and_then_ends_its_watches() {
+    let mut store = Store::new(LIMIT);
+    put_server(&mut store, "a");
+    put_server(&mut store, "b");
+    let (mut watch, _) = Watch::open(&store, servers(), all(), WatchFrom::Now).unwrap();
+    assert!(!watch.is_over(&store));
+    store.uninstall(servers());
+    store.install(servers(), servers().versions().collect());
+    put_server(&mut store, "of the next definition");
+    assert!(!watch.is_over(&store));
+    let events = watch.advance(&store, LIMIT).unwrap();
+    assert_eq!(told(&events), ["deleted a 4", "deleted b 5"]);
+    assert!(watch.is_over(&store));
+    assert_eq!(watch.advance(&store, LIMIT).unwrap(), []);
+    let refused = Watch::open(&store, servers(), all(), WatchFrom::After(4)).unwrap_err();
+    assert_eq!(refused.message, "too old resource version: 4 (5)");
+    assert!(Watch::open(&store, servers(), all(), WatchFrom::After(5)).is_ok());
+}
+
+#[test]
+fn the_same_definition_again_ends_nothing_and_fewer_versions_do() {
+    let mut store = Store::new(LIMIT);
+    let (watch, _) = Watch::open(&store, servers(), all(), WatchFrom::Now).unwrap();
+    store.install(servers(), servers().versions().collect());
+    assert!(!watch.is_over(&store));
+    store.install(servers(), vec!["v1beta1"]);
+    assert!(watch.is_over(&store));
+    let resources = store.resources().into_iter();
+    let served = resources.filter(|r| r.kind == servers()).map(|r| r.version);
+    assert_eq!(served.collect::<Vec<_>>(), ["v1beta1"]);
+}
+
+#[test]
+fn what_is_held_back_comes_in_order_when_released() {
+    let mut store = Store::new(LIMIT);
+    let (mut watch, _) = open(&store, WatchFrom::Now);
+    let mut other = Watch::open(&store, servers(), all(), WatchFrom::Now)
+        .unwrap()
+        .0;
+    put(&mut store, "a", "web");
+    store.hold(pods());
+    put(&mut store, "b", "web");
+    store.hold(pods());
+    put_server(&mut store, "s");
+    remove(&mut store, "a");
+    assert_eq!(told(&watch.advance(&store, LIMIT).unwrap()), ["added a 2"]);
+    assert_eq!(watch.advance(&store, LIMIT).unwrap(), []);
+    assert_eq!(watch.bookmark(&store), Some(WatchEvent::Bookmark(2)));
+    assert_eq!(told(&other.advance(&store, LIMIT).unwrap()), ["added s 4"]);
+    store.release(pods());
+    let events = watch.advance(&store, LIMIT).unwrap();
+    assert_eq!(told(&events), ["added b 3", "deleted a 5"]);
+}

@@ -43,6 +43,8 @@ pub(crate) struct Watch {
     selection: Selection,
     /// Every event up to this revision was sent or did not match.
     cursor: u64,
+    /// Which definition of the kind the watch was opened under.
+    edition: usize,
 }
 
 // === impl Watch ===
@@ -56,7 +58,8 @@ impl Watch {
         from: WatchFrom,
     ) -> Result<(Self, Vec<WatchEvent>), Refusal> {
         let now = store.revision;
-        let oldest = store.history.compacted();
+        // What was before the definition is not known to whoever serves it.
+        let oldest = store.history.compacted().max(store.definitions.since(kind));
         let (cursor, initial) = match from {
             WatchFrom::After(revision) if revision < oldest => {
                 return Err(Refusal::expired_watch(revision, oldest));
@@ -83,6 +86,7 @@ impl Watch {
                 kind,
                 selection,
                 cursor,
+                edition: store.definitions.edition(kind),
             },
             initial,
         ))
@@ -100,8 +104,9 @@ impl Watch {
             .history
             .after(self.cursor)
             .ok_or_else(|| Refusal::expired_watch(self.cursor, store.history.compacted()))?;
+        let last = self.last_to_tell(store);
         let mut found = Vec::new();
-        for event in events {
+        for event in events.take_while(|event| event.revision <= last) {
             if found.len() >= limit {
                 return Ok(found);
             }
@@ -109,6 +114,19 @@ impl Watch {
             found.extend(self.translate(event));
         }
         Ok(found)
+    }
+
+    /// Whether the definition it was opened under is gone and all is told:
+    /// there is nothing to wait for.
+    pub(crate) fn is_over(&self, store: &Store) -> bool {
+        let end = store.definitions.end_of(self.kind, self.edition);
+        end.is_some_and(|end| self.cursor >= end)
+    }
+
+    fn last_to_tell(&self, store: &Store) -> u64 {
+        let end = store.definitions.end_of(self.kind, self.edition);
+        let held = store.held.get(self.kind).copied();
+        end.unwrap_or(u64::MAX).min(held.unwrap_or(u64::MAX))
     }
 
     /// A bookmark of what has been told; none while the client is ahead of us.

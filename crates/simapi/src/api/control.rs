@@ -1,0 +1,102 @@
+//! What tests change in a running server besides objects and behaviour.
+
+use super::{SimApi, UseError};
+use crate::kind::{Kind, Origin};
+
+// === control of SimApi ===
+
+impl SimApi {
+    /// Installs the definition of a custom kind in all its versions, or adds
+    /// the versions that are missing. `kind` is a kind or its plural name.
+    ///
+    /// A change ends the open watches of the kind; what is installed already
+    /// stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`UseError::UnknownKind`] and [`UseError::NotCustom`].
+    pub fn install_crd(&self, kind: &str) -> Result<(), UseError> {
+        let versions: Vec<&str> = custom(kind)?.versions().collect();
+        self.install_crd_versions(kind, &versions)
+    }
+
+    /// As [`SimApi::install_crd`], in these versions and no others, for
+    /// example `["v1beta1"]`. Objects stay whatever versions are served.
+    ///
+    /// # Errors
+    ///
+    /// As [`SimApi::install_crd`], and [`UseError::UnknownVersion`].
+    pub fn install_crd_versions(&self, kind: &str, versions: &[&str]) -> Result<(), UseError> {
+        let found = custom(kind)?;
+        if let Some(unknown) = versions
+            .iter()
+            .find(|v| !found.versions().any(|k| k == **v))
+        {
+            let known: Vec<&str> = found.versions().collect();
+            return Err(UseError::UnknownVersion {
+                kind: kind.to_owned(),
+                version: (*unknown).to_owned(),
+                known: known.join(", "),
+            });
+        }
+        let served = found.versions().filter(|known| versions.contains(known));
+        self.write(|store, _| store.install(found, served.collect()));
+        self.wake_watches();
+        Ok(())
+    }
+
+    /// Removes the definition of a custom kind, its objects before it: open
+    /// watches are told so and end, and its paths answer 404 from then on.
+    ///
+    /// # Errors
+    ///
+    /// As [`SimApi::install_crd`].
+    pub fn remove_crd(&self, kind: &str) -> Result<(), UseError> {
+        let found = custom(kind)?;
+        self.write(|store, _| store.uninstall(found));
+        self.wake_watches();
+        Ok(())
+    }
+
+    /// Tells watches of this kind nothing of what changes from now on, until
+    /// [`SimApi::release_watches`]. Other kinds go on, and so do lists and
+    /// the initial objects of new watches, which show what is. `kind` is a
+    /// kind or its plural name.
+    ///
+    /// # Errors
+    ///
+    /// [`UseError::UnknownKind`].
+    pub fn hold_watches(&self, kind: &str) -> Result<(), UseError> {
+        let found = known(kind)?;
+        self.write(|store, _| store.hold(found));
+        Ok(())
+    }
+
+    /// Tells watches of this kind what was held back, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`UseError::UnknownKind`].
+    pub fn release_watches(&self, kind: &str) -> Result<(), UseError> {
+        let found = known(kind)?;
+        self.write(|store, _| store.release(found));
+        self.wake_watches();
+        Ok(())
+    }
+}
+
+fn known(kind: &str) -> Result<&'static Kind, UseError> {
+    Kind::named(kind).ok_or_else(|| UseError::UnknownKind {
+        kind: kind.to_owned(),
+    })
+}
+
+fn custom(kind: &str) -> Result<&'static Kind, UseError> {
+    let found = known(kind)?;
+    match found.origin {
+        Origin::Custom => Ok(found),
+        Origin::BuiltIn => Err(UseError::NotCustom {
+            kind: kind.to_owned(),
+        }),
+    }
+}
