@@ -7,18 +7,23 @@
     reason = "tests"
 )]
 
-mod board;
+mod web;
 
-use board::{Profiles, Served, Updates, asking, mesh::*, next, until, within};
 use linkerd2_proxy_api::destination::{
     DestinationProfile, NoEndpoints, Update, update::Update as Said,
 };
-use lockstep_model::{PodId, ServiceKind};
+use lockstep_contract::serve::{Profiles, Served, Updates, asking, next, until, within};
+use lockstep_model::{
+    Condition, ExternalWorkload, ExternalWorkloadId, ExternalWorkloadRecord, PodId, PodRecord,
+    PortSet, RemoteDiscovery, RequestMatch, Route, ServiceKind, ServiceProfileId,
+    ServiceProfileRecord, ServiceRecord, SliceRecord,
+};
 use lockstep_position::{HistoryId, Revision};
 use lockstep_resolution::View;
 use lockstep_state::Command;
 use std::{collections::BTreeMap, net::SocketAddr};
 use tonic::{Code, Status};
+use web::*;
 
 /// What was said, in short: added with a node's locality, removed, or empty.
 #[derive(Debug, PartialEq, Eq)]
@@ -383,5 +388,173 @@ async fn requests_and_streams_are_counted() {
         "lockstep_destination_refusals_total{method=\"GetProfile\",code=\"InvalidArgument\"} 1",
     ] {
         assert!(text.lines().any(|it| it == line), "{line} not in\n{text}");
+    }
+}
+
+/// The slice of `web` with both pods at the first one's address.
+fn slice_of_rivals() -> Command {
+    let Command::PutSlice(id, record) = slice("web", &[1, 2]) else {
+        panic!("not a slice");
+    };
+    let mut record = SliceRecord::clone(&record);
+    for endpoint in &mut record.endpoints {
+        endpoint.ip = ip(1);
+    }
+    Command::PutSlice(id, record.into())
+}
+
+fn terminating(pod: Command) -> Command {
+    let Command::PutPod(id, record) = pod else {
+        panic!("not a pod");
+    };
+    let record = PodRecord {
+        terminating: true,
+        ..PodRecord::clone(&record)
+    };
+    Command::PutPod(id, record.into())
+}
+
+#[tokio::test]
+async fn who_has_a_contested_address_is_followed() {
+    let commands = vec![settings(), service("web"), slice_of_rivals()];
+    let served = Served::with(commands).await;
+    served.board.change(vec![pod(1, 1), pod(2, 1)]);
+    let mut stream = open_get(&served, WEB).await.unwrap();
+    let pods = |update: Update| -> Vec<String> {
+        let Some(Said::Add(set)) = update.update else {
+            panic!("no add");
+        };
+        let pods = set.addrs.iter().map(|it| it.metric_labels["pod"].clone());
+        pods.collect()
+    };
+    assert_eq!(pods(next(&mut stream).await), ["web-1"]);
+    // Nothing changes but a pod.
+    served.board.change(vec![terminating(pod(1, 1))]);
+    assert_eq!(pods(next(&mut stream).await), ["web-2"]);
+    served.board.change(vec![pod(1, 1)]);
+    assert_eq!(pods(next(&mut stream).await), ["web-1"]);
+}
+
+fn service_profile(namespace: &str, route: &str) -> Command {
+    let route = Route {
+        name: route.into(),
+        condition: Condition::Is(RequestMatch::Method("GET".into())),
+        response_classes: Vec::new(),
+        is_retryable: false,
+        timeout_ns: None,
+    };
+    let record = ServiceProfileRecord {
+        routes: vec![route],
+        ..ServiceProfileRecord::default()
+    };
+    let id = ServiceProfileId::named(namespace, "web.shop.svc.cluster.local");
+    Command::PutServiceProfile(id, record.into())
+}
+
+fn without_service_profiles() -> Vec<Command> {
+    let named = |it| ServiceProfileId::named(it, "web.shop.svc.cluster.local");
+    let ids = ["cart", "shop"].map(named);
+    ids.map(Command::RemoveServiceProfile).into()
+}
+
+#[tokio::test]
+async fn the_service_profile_that_counts_for_a_client_is_followed() {
+    let served = Served::with(web(&[1])).await;
+    let routes = |profile: DestinationProfile| -> Vec<String> {
+        let routes = profile.routes.into_iter();
+        let names = routes.map(|it| it.metrics_labels["route"].clone());
+        names.collect()
+    };
+    for path in [WEB, "10.96.0.1:80"] {
+        let mut client = served.client().await;
+        let token = "{\"ns\":\"cart\"}\n";
+        let opened = within(client.get_profile(asking(path, token))).await;
+        let mut stream = opened.unwrap().into_inner();
+        let nothing: [&str; 0] = [];
+        assert_eq!(routes(next(&mut stream).await), nothing, "{path}");
+        served.board.change(vec![service_profile("shop", "server")]);
+        assert_eq!(routes(next(&mut stream).await), ["server"], "{path}");
+        served.board.change(vec![service_profile("cart", "client")]);
+        assert_eq!(routes(next(&mut stream).await), ["client"], "{path}");
+        // What makes no difference to this client is not said.
+        served.board.change(vec![service_profile("shop", "other")]);
+        served.board.change(without_service_profiles());
+        assert_eq!(routes(next(&mut stream).await), nothing, "{path}");
+    }
+}
+
+fn external_workload(ports: &[u16]) -> Command {
+    let id = ExternalWorkloadId::named("shop", "vm-1");
+    let workload = ExternalWorkload {
+        id: id.clone(),
+        owner: None,
+        identity: "spiffe://root.example/vm".into(),
+        server_name: "vm.example".into(),
+        inbound_port: 4143,
+        opaque: None,
+        opaque_by_server: PortSet::default(),
+    };
+    let record = ExternalWorkloadRecord {
+        workload: workload.into(),
+        ips: vec![ip(7)],
+        ports: ports.to_vec(),
+    };
+    Command::PutExternalWorkload(id, record.into())
+}
+
+#[tokio::test]
+async fn an_external_workload_is_followed_by_its_address() {
+    let served = Served::with(vec![settings(), external_workload(&[8080])]).await;
+    let mut stream = open_profile(&served, "10.1.0.7:8080").await.unwrap();
+    let labels = |profile: DestinationProfile| -> BTreeMap<String, String> {
+        let labels = profile.endpoint.unwrap().metric_labels;
+        labels.into_iter().collect()
+    };
+    let described = [
+        ("external_workload", "vm-1"),
+        ("namespace", "shop"),
+        ("zone", ""),
+    ];
+    let described = described.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let described: BTreeMap<String, String> = described.into();
+    assert_eq!(labels(next(&mut stream).await), described);
+    served.board.change(vec![external_workload(&[9090])]);
+    assert_eq!(labels(next(&mut stream).await), BTreeMap::new());
+    served.board.change(vec![external_workload(&[8080])]);
+    assert_eq!(labels(next(&mut stream).await), described);
+}
+
+#[tokio::test]
+async fn services_of_other_clusters_have_no_endpoints_and_a_profile() {
+    let Command::PutService(id, record) = service("web") else {
+        panic!("not a service");
+    };
+    let remote = |service: Option<&str>| {
+        Some(RemoteDiscovery {
+            cluster: "east".into(),
+            service: service.map(Into::into),
+        })
+    };
+    let unnamed = format!("Remote discovery service missing remote service name {WEB}");
+    let unknown = "Remote cluster not found: east".to_owned();
+    let federated =
+        "Service web.shop is federated: federated services are not served yet".to_owned();
+    for (remote, is_federated, code, text) in [
+        (remote(None), false, Code::FailedPrecondition, unnamed),
+        (remote(Some("web")), false, Code::NotFound, unknown),
+        (remote(None), true, Code::Unavailable, federated),
+    ] {
+        let record = ServiceRecord {
+            remote,
+            is_federated,
+            ..ServiceRecord::clone(&record)
+        };
+        let put = Command::PutService(id.clone(), record.into());
+        let served = Served::with(vec![settings(), put]).await;
+        let status = open_get(&served, WEB).await.unwrap_err();
+        assert_eq!((status.code(), status.message()), (code, &*text));
+        let mut stream = open_profile(&served, WEB).await.unwrap();
+        let name = next(&mut stream).await.fully_qualified_name;
+        assert_eq!(name, "web.shop.svc.cluster.local");
     }
 }

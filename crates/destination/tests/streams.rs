@@ -6,17 +6,24 @@
     reason = "tests"
 )]
 
-mod board;
+mod web;
 
-use board::{Served, Updates, asking, mesh::*, next, until, within};
 use bytes::Bytes;
-use linkerd2_proxy_api::destination::{Update, update::Update as Said};
+use linkerd2_proxy_api::destination::{DestinationProfile, Update, update::Update as Said};
+use lockstep_contract::{
+    fold::Folded,
+    serve::{Served, Updates, asking, next, until, within},
+};
 use lockstep_destination::REVISION_FIELD;
+use lockstep_model::SliceId;
+use lockstep_state::Command;
 use prost::{
     Message,
     encoding::{WireType, decode_key, decode_varint},
 };
+use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 use tonic::{Code, Request, client::Grpc};
+use web::*;
 
 async fn open(served: &Served) -> Updates {
     let mut client = served.client().await;
@@ -87,6 +94,17 @@ async fn a_thousand_streams_of_one_connection_all_hear() {
     }
 }
 
+/// Replaces all of a thousand endpoints as many times, each time heard by `quick`.
+async fn replace_all(served: &Served, quick: &mut Updates, numbers: &[u32], rounds: u32) {
+    for round in 1..=rounds {
+        let next_numbers: Vec<u32> = numbers.iter().map(|it| it + 1_000 * round).collect();
+        served.board.change(vec![slice("web", &next_numbers)]);
+        assert_eq!(added(next(quick).await), 1_000);
+        let removed = next(quick).await.update;
+        assert!(matches!(removed, Some(Said::Remove(gone)) if gone.addrs.len() == 1_000));
+    }
+}
+
 /// A client that does not read holds back its own stream only, and what waits
 /// for it does not grow with what it misses: it is told the newest.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -97,13 +115,7 @@ async fn a_client_that_does_not_read_holds_back_nobody_else() {
     let mut quick = open(&served).await;
     assert_eq!(added(next(&mut quick).await), 1_000);
     let rounds = 50;
-    for round in 1..=rounds {
-        let next_numbers: Vec<u32> = numbers.iter().map(|it| it + 1_000 * round).collect();
-        served.board.change(vec![slice("web", &next_numbers)]);
-        assert_eq!(added(next(&mut quick).await), 1_000);
-        let removed = next(&mut quick).await.update;
-        assert!(matches!(removed, Some(Said::Remove(gone)) if gone.addrs.len() == 1_000));
-    }
+    replace_all(&served, &mut quick, &numbers, rounds).await;
     let last = number_of_first(&numbers) + 1_000 * rounds;
     let mut messages = 0;
     loop {
@@ -114,6 +126,116 @@ async fn a_client_that_does_not_read_holds_back_nobody_else() {
                 break;
             }
         }
+    }
+    assert!(messages < rounds, "{messages} messages: they were queued");
+}
+
+/// `web-1` at one address, with a service account that makes for a large message.
+fn large_pod(round: u32) -> Command {
+    let Command::PutPod(id, record) = pod(1, 1) else {
+        panic!("a pod is put");
+    };
+    let mut record = Arc::unwrap_or_clone(record);
+    let mut workload = Arc::unwrap_or_clone(record.workload);
+    workload.service_account = account(round).into();
+    record.workload = Arc::new(workload);
+    Command::PutPod(id, Arc::new(record))
+}
+
+fn account(round: u32) -> String {
+    format!("{round}{}", "-".repeat(100_000))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_profile_that_nobody_reads_is_not_queued() {
+    let served = Served::with(vec![settings(), large_pod(0)]).await;
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        let mut client = served.client().await;
+        let opened = client.get_profile(asking("10.1.0.1:8080", ""));
+        streams.push(within(opened).await.unwrap().into_inner());
+    }
+    let (mut slow, mut quick) = (streams.remove(0), streams.remove(0));
+    let said = |profile: DestinationProfile| {
+        let labels = profile.endpoint.unwrap().metric_labels;
+        labels.get("serviceaccount").cloned().unwrap()
+    };
+    let rounds = 101;
+    for round in 1..=rounds {
+        assert_eq!(said(next(&mut quick).await), account(round - 1));
+        served.board.change(vec![large_pod(round)]);
+    }
+    let mut messages = 1;
+    while said(next(&mut slow).await) != account(rounds) {
+        messages += 1;
+    }
+    assert!(messages < rounds, "{messages} messages: they were queued");
+    served.board.change(vec![large_pod(0)]);
+    assert_eq!(said(next(&mut slow).await), account(0));
+}
+
+fn slice_of_web(number: u32) -> (SliceId, Command) {
+    let Command::PutSlice(_, record) = slice("web", &[number]) else {
+        panic!("a slice is put");
+    };
+    let id = SliceId::named("shop", &format!("web-{number}"));
+    (id.clone(), Command::PutSlice(id, record))
+}
+
+/// Ten threads add and remove one address each and leave it added at last; who listens
+/// meanwhile ends up with all of them and is told no nonsense on the way.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes_from_many_threads_leave_what_is_true() {
+    let served = Served::with(vec![settings(), service("web")]).await;
+    let mut stream = open(&served).await;
+    let threads: Vec<_> = (1..=10)
+        .map(|number| {
+            let board = served.board.clone();
+            tokio::task::spawn_blocking(move || {
+                let (id, put) = slice_of_web(number);
+                for _ in 0..20 {
+                    board.change(vec![put.clone()]);
+                    board.change(vec![Command::RemoveSlice(id.clone())]);
+                }
+                board.change(vec![put]);
+            })
+        })
+        .collect();
+    let board = served.board.clone();
+    tokio::spawn(async move {
+        for thread in threads {
+            thread.await.unwrap();
+        }
+        board.change(vec![slice_of_web(11).1]);
+    });
+    let at = |number| SocketAddr::new(ip(number), 8080);
+    let mut folded = Folded::default();
+    while !folded.set().is_some_and(|set| set.contains_key(&at(11))) {
+        folded.take(&next(&mut stream).await);
+    }
+    let held: BTreeSet<SocketAddr> = folded.set().unwrap().keys().copied().collect();
+    assert_eq!(held, (1..=11).map(at).collect());
+    assert_eq!(folded.violations(), []);
+}
+
+/// The others' streams end at once; its own does when it reads on, with nothing after the end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_drain_waits_for_no_client_that_does_not_read() {
+    let numbers: Vec<u32> = (1..=1_000).collect();
+    let served = Served::with(web(&numbers)).await;
+    let mut slow = open(&served).await;
+    let mut quick = open(&served).await;
+    assert_eq!(added(next(&mut quick).await), 1_000);
+    let rounds = 50;
+    replace_all(&served, &mut quick, &numbers, rounds).await;
+    served.drain();
+    assert_eq!(within(quick.message()).await.unwrap(), None);
+    served.board.change(vec![slice("web", &[1])]);
+    let mut messages = 0;
+    while let Some(update) = within(slow.message()).await.unwrap() {
+        messages += 1;
+        let added = matches!(update.update, Some(Said::Add(set)) if set.addrs.len() == 1);
+        assert!(!added, "sent after the end");
     }
     assert!(messages < rounds, "{messages} messages: they were queued");
 }

@@ -135,8 +135,42 @@ mod tests {
     }
 
     #[test]
+    fn every_port_and_every_range_that_does_not_fall_reads_as_written() {
+        for text in [
+            "0",
+            "33",
+            "65535",
+            "25-27",
+            "0-65535",
+            "25,443,587,3306,5432,11211",
+            "25,443-447,3306,5432-5435,11211",
+        ] {
+            assert_eq!(text.parse::<PortSet>().unwrap().to_string(), text);
+        }
+        assert_eq!("23-23".parse(), Ok(PortRange::single(23)));
+        let all: PortSet = "0-65535".parse().unwrap();
+        assert!(all.contains(0) && all.contains(65535));
+    }
+
+    #[test]
     fn nonsense_is_named() {
-        for item in ["http", "65536", "-1", "25-23", "-23", "+80", "1-2-3", ""] {
+        for item in [
+            "http",
+            "65536",
+            "-1",
+            "25-23",
+            "-23",
+            "+80",
+            "1-2-3",
+            "",
+            "not-number",
+            "23-notanumber",
+            "-23-25",
+            "65536-65539",
+            "23-65536",
+            "25-",
+            "25 - 27",
+        ] {
             let text = format!("80,{item},90");
             assert_eq!(
                 text.parse::<PortSet>().unwrap_err().to_string(),

@@ -21,6 +21,9 @@ use toml::{Table, Value};
 /// * raft and storage have no arrow to model or state: consensus cannot look inside an entry.
 /// * manifests uses kubernetes for its parsing of objects only, so that an object means the same
 ///   in a folder as in a cluster.
+/// * contract has an arrow to both ends, kubernetes and destination: it puts the pure middle
+///   between them without the log, for tests, and nothing that ships has an arrow to it.
+/// * fuzz has an arrow to every crate that reads bytes from outside, and none has one to it.
 /// * nothing but bench (which starts whole replicas) uses the binary's crate.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("position", &[]),
@@ -61,6 +64,34 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "cli",
         ],
     ),
+    (
+        "contract",
+        &[
+            "position",
+            "model",
+            "state",
+            "resolution",
+            "catalog",
+            "kubernetes",
+            "destination",
+        ],
+    ),
+    (
+        "fuzz",
+        &[
+            "position",
+            "model",
+            "state",
+            "resolution",
+            "catalog",
+            "proto",
+            "storage",
+            "raft",
+            "replica",
+            "kubernetes",
+            "destination",
+        ],
+    ),
     ("simapi", &[]),
     ("bench", &["lockstep", "position", "model", "simapi"]),
     ("xtask", &[]),
@@ -74,8 +105,11 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     // Objects become facts once, in one place.
     ("kube", &["kubernetes"]),
     ("k8s-openapi", &["kubernetes"]),
-    // One crate serves the wire; cli and bench are its clients.
-    ("linkerd2-proxy-api", &["destination", "cli", "bench"]),
+    // One crate serves the wire; the others are its clients.
+    (
+        "linkerd2-proxy-api",
+        &["destination", "cli", "bench", "contract"],
+    ),
     // One crate decides what durable means.
     ("redb", &["storage"]),
     // Libraries take configs and return typed errors.

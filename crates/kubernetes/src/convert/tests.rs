@@ -175,7 +175,7 @@ fn a_service_of_other_clusters_is_told_apart() {
         (json!(null), None),
         (json!({service: "web"}), None),
         (json!({discovery: "east"}), remote("east", None)),
-        (json!({discovery: "", service: ""}), remote("", None)),
+        (json!({discovery: "", service: ""}), remote("", Some(""))),
         (
             json!({discovery: "east", service: "db"}),
             remote("east", Some("db")),

@@ -1,4 +1,7 @@
 use super::*;
+use crate::LabelKey;
+use lockstep_contract::fold::{Folded, Held, HeldSet, Told};
+use lockstep_model::Text;
 use proptest::prelude::*;
 
 fn address(number: u32) -> SocketAddr {
@@ -153,57 +156,45 @@ fn endpoints_beyond_a_message_travel_in_several() {
 
 /// What a proxy believes of each address: what was said of it, with the labels
 /// of the set that it came in.
-type Belief = BTreeMap<SocketAddr, (Labels, Arc<Described>)>;
+type Belief = HeldSet<Arc<Described>>;
+
+fn texts(labels: &Labels) -> BTreeMap<String, String> {
+    let owned = |(key, value): (&LabelKey, &Text)| (key.to_string(), value.to_string());
+    labels.iter().map(owned).collect()
+}
 
 fn effective(set: &EndpointSet) -> Belief {
-    let believed = |(address, described): (&SocketAddr, &Arc<Described>)| {
-        (*address, (set.labels.clone(), described.clone()))
+    let held = |(address, endpoint): (&SocketAddr, &Arc<Described>)| {
+        let (endpoint, labels) = (endpoint.clone(), texts(&set.labels));
+        (*address, Held { endpoint, labels })
     };
-    set.endpoints.iter().map(believed).collect()
+    set.endpoints.iter().map(held).collect()
 }
 
-/// A proxy, by the rules it is known to follow: an empty add or remove is
-/// ignored; so is a remove before anything else; the first add of a stream
-/// replaces what an earlier stream had left.
-struct Proxy {
-    believes: Belief,
-    is_new_stream: bool,
+fn said(update: &Update) -> Told<Arc<Described>> {
+    match update {
+        Update::Add(set) => Told::Add {
+            endpoints: set.endpoints.clone().into_iter().collect(),
+            labels: texts(&set.labels),
+        },
+        Update::Remove(gone) => Told::Remove(gone.iter().copied().collect()),
+        Update::NoEndpoints { exists } => Told::NoEndpoints { exists: *exists },
+    }
 }
 
-impl Proxy {
-    fn after_reconnect(left: &[u32]) -> Self {
-        Self {
-            believes: effective(&set(left)),
-            is_new_stream: true,
-        }
-    }
-
-    fn obey(&mut self, update: &Update) {
-        match update {
-            Update::Add(set) if set.is_empty() => {}
-            Update::Add(set) => {
-                if self.is_new_stream {
-                    self.believes.clear();
-                }
-                self.believes.extend(effective(set));
-                self.is_new_stream = false;
-            }
-            Update::Remove(_) if self.is_new_stream => {}
-            Update::Remove(gone) => self.believes.retain(|address, _| !gone.contains(address)),
-            Update::NoEndpoints { exists: _ } => {
-                self.believes.clear();
-                self.is_new_stream = false;
-            }
-        }
-    }
+/// A proxy that an earlier stream left with some endpoints.
+fn reconnected() -> Folded<Arc<Described>> {
+    let mut proxy = Folded::default();
+    proxy.obey(said(&Update::Add(set(&[7, 8, 9]))));
+    proxy.reconnect();
+    proxy
 }
 
 fn obeyed(updates: &[Update]) -> Belief {
-    let mut proxy = Proxy::after_reconnect(&[7, 8, 9]);
-    for update in updates {
-        proxy.obey(update);
-    }
-    proxy.believes
+    let mut proxy = reconnected();
+    updates.iter().for_each(|update| proxy.obey(said(update)));
+    assert_eq!(proxy.violations(), []);
+    proxy.set().cloned().unwrap_or_default()
 }
 
 fn truth(answer: &Answer) -> Belief {
@@ -217,13 +208,13 @@ fn truth(answer: &Answer) -> Belief {
 /// it is told ends up knowing exactly what is true.
 fn a_proxy_that_obeys_knows_the_truth(history: &[Answer]) {
     let mut stream = EndpointStream::default();
-    let mut proxy = Proxy::after_reconnect(&[7, 8, 9]);
+    let mut proxy = reconnected();
     for answer in history {
         for update in stream.advance(answer.clone()) {
-            assert_ne!(update, Update::Add(EndpointSet::default()));
-            proxy.obey(&update);
+            proxy.obey(said(&update));
         }
-        assert_eq!(proxy.believes, truth(answer));
+        assert_eq!(proxy.violations(), []);
+        assert_eq!(proxy.set(), Some(&truth(answer)));
     }
 }
 

@@ -486,3 +486,205 @@ fn a_condition_may_be_nested_as_deep_as_proxies_read() {
         ),
     );
 }
+
+/// Linkerd's admission check refuses a profile that is incomplete or has unknown members; the
+/// controller that clients know uses it all the same, and so do we.
+#[test]
+fn what_admission_allows_and_what_it_refuses_for_its_form_is_used() {
+    let both = json!({"method": "GET", "pathRegex": "/route-1"});
+    let with = |object: &Value, name: &str, value: Value| {
+        let mut object = object.clone();
+        object[name] = value;
+        object
+    };
+    let route = json!({"name": "name-1", "condition": both});
+    let unknown = with(&both, "foo", json!("bar"));
+    let unknown_and_not = with(&unknown, "not", json!({"method": "GET"}));
+    let get_route_1 = || Condition::All(vec![method("GET"), path("/route-1")]);
+    let expected = || Route {
+        name: "name-1".into(),
+        condition: get_route_1(),
+        response_classes: vec![],
+        is_retryable: false,
+        timeout_ns: None,
+    };
+    for (case, route, expected) in [
+        ("a valid one", route.clone(), expected()),
+        (
+            "an unknown member of a route",
+            with(&route, "foo", json!("bar")),
+            expected(),
+        ),
+        (
+            "an unknown member of a condition",
+            json!({"name": "name-1", "condition": unknown}),
+            expected(),
+        ),
+        (
+            "an unknown member beside a negation",
+            json!({"name": "name-1", "condition": unknown_and_not}),
+            Route {
+                condition: Condition::All(vec![
+                    method("GET"),
+                    not(method("GET")),
+                    path("/route-1"),
+                ]),
+                ..expected()
+            },
+        ),
+        (
+            "no name",
+            json!({"condition": both}),
+            Route {
+                name: "".into(),
+                ..expected()
+            },
+        ),
+        (
+            "a timeout",
+            with(&route, "timeout", json!("1ns")),
+            Route {
+                timeout_ns: Some(1),
+                ..expected()
+            },
+        ),
+        (
+            "a bad timeout",
+            with(&route, "timeout", json!("one-second")),
+            expected(),
+        ),
+    ] {
+        let (record, _) = profile(json!({"foo": "bar", "routes": [route]}));
+        assert_eq!(record.routes, [expected], "{case}");
+    }
+    let bad_name = json!({"metadata": {"name": "^.^", "namespace": "shop"}, "spec": {}});
+    let converted = convert(FactKind::ServiceProfile, &bad_name);
+    let key = FactKey::named(FactKind::ServiceProfile, "shop", "^.^");
+    assert_eq!(converted.key, key);
+}
+
+#[test]
+fn what_admission_allows_at_length_is_used() {
+    let (record, skipped) = profile(json!({
+        "retryBudget": {"minRetriesPerSecond": 5, "retryRatio": -0.2, "ttl": "10ms"},
+        "routes": [{
+            "name": "name-1",
+            "condition": {
+                "method": "GET",
+                "pathRegex": "/route-1",
+                "any": [
+                    {"all": [{"method": "POST"}, {"pathRegex": "/authors/\\d+"}]},
+                    {"all": [{"not": {"method": "DELETE"}}, {"pathRegex": "/info.txt"}]}]},
+            "responseClasses": [{"condition": {
+                "status": {"min": 500, "max": 599},
+                "all": [{"status": {"min": 500, "max": 599}}, {"not": {"status": {"min": 503}}}]}}],
+        }],
+    }));
+    let route = Route {
+        name: "name-1".into(),
+        condition: Condition::All(vec![
+            Condition::Any(vec![
+                Condition::All(vec![method("POST"), path("/authors/\\d+")]),
+                Condition::All(vec![not(method("DELETE")), path("/info.txt")]),
+            ]),
+            method("GET"),
+            path("/route-1"),
+        ]),
+        response_classes: vec![ResponseClass {
+            condition: Condition::All(vec![
+                Condition::All(vec![status(500, 599), not(status(503, 0))]),
+                status(500, 599),
+            ]),
+            is_failure: false,
+        }],
+        is_retryable: false,
+        timeout_ns: None,
+    };
+    let expected = ServiceProfileRecord {
+        routes: vec![route],
+        retry_budget: Some(RetryBudget {
+            // The check refuses a ratio below zero, and nobody else does.
+            retry_ratio: Ratio::new(-0.2),
+            min_retries_per_second: 5,
+            ttl_ns: Some(10_000_000),
+        }),
+        dst_overrides: vec![],
+    };
+    assert_eq!((record, skipped), (expected, vec![]));
+}
+
+#[test]
+fn a_route_or_a_budget_that_admission_refuses_for_its_sense_is_invalid() {
+    let reason = "must have one of all, any, method, not, pathRegex";
+    let beside = |name: &str, each: Value| {
+        let mut condition = json!({"method": "GET", "pathRegex": "/route-1"});
+        condition[name] = each;
+        json!({"name": "name-1", "condition": condition})
+    };
+    for (route, place) in [
+        (json!(null), ""),
+        (json!({"name": "name-1"}), ""),
+        (json!({"name": "name-1", "condition": null}), ""),
+        (json!({"name": "name-1", "condition": {"method": null}}), ""),
+        (beside("all", json!([null])), ".all[0]"),
+        (beside("any", json!([null])), ".any[0]"),
+    ] {
+        let expected = format!("spec.routes[0].condition{place}: {reason}");
+        assert_eq!(invalid(json!({"routes": [route]})), expected);
+    }
+    let duration = "must be a duration such as `200ms`, `10s` or `1m30s`";
+    let count = "must be a whole number from 0 to 4294967295";
+    for (budget, member, reason) in [
+        (json!({"retryRatio": 0.2}), "ttl", duration),
+        (json!({"retryRatio": 0.2, "ttl": "foo"}), "ttl", duration),
+        (
+            json!({"minRetriesPerSecond": -5, "ttl": "10s"}),
+            "minRetriesPerSecond",
+            count,
+        ),
+    ] {
+        let expected = format!("spec.retryBudget.{member}: {reason}");
+        assert_eq!(invalid(json!({"retryBudget": budget})), expected);
+    }
+}
+
+#[test]
+fn a_response_class_that_admission_refuses_for_its_sense_is_invalid() {
+    let reason = "must have one of all, any, status, not";
+    let code = "must be a status code (100 to 599), or 0 for no bound";
+    let count = "must be a whole number from 0 to 4294967295";
+    let fine = || json!({"min": 500, "max": 599});
+    let beside = |name: &str, each: Value| {
+        let mut condition = json!({"status": fine()});
+        condition[name] = each;
+        json!({"condition": condition})
+    };
+    let not = |range: Value| {
+        let each = json!([{"status": fine()}, {"not": {"status": range}}]);
+        beside("all", each)
+    };
+    for (class, place, reason) in [
+        (json!(null), "", reason),
+        (json!({"condition": null}), "", reason),
+        (beside("all", json!([{"status": null}])), ".all[0]", reason),
+        (beside("all", json!([null])), ".all[0]", reason),
+        (beside("any", json!([null])), ".any[0]", reason),
+        (
+            beside("status", json!({"min": 500, "max": 600})),
+            ".status.max",
+            code,
+        ),
+        (
+            not(json!({"min": 300, "max": 200})),
+            ".all[1].not.status",
+            "max 200 is below min 300",
+        ),
+        (not(json!({"min": 1})), ".all[1].not.status.min", code),
+        (not(json!({"min": false})), ".all[1].not.status.min", count),
+    ] {
+        let condition = json!({"method": "GET", "pathRegex": "/route-1"});
+        let route = json!({"name": "a", "condition": condition, "responseClasses": [class]});
+        let expected = format!("spec.routes[0].responseClasses[0].condition{place}: {reason}");
+        assert_eq!(invalid(json!({"routes": [route]})), expected);
+    }
+}
