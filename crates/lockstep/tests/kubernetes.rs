@@ -14,11 +14,11 @@ use futures::{StreamExt, stream};
 use harness::{
     agreed,
     api::{Api, Requests},
-    audit,
     cluster::{NAMESPACE, Writer, ip},
     eventually, leader, naive,
     process::Fleet,
     proxy::{Open, Proxy},
+    settled,
 };
 use lockstep::{Group, GroupConfig, Source, SourceConfig};
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
@@ -79,23 +79,6 @@ async fn requests(api: &Api) -> Vec<Requests> {
         all.push(api.requests(resource).await);
     }
     all
-}
-
-/// Waits until the source equals the committed state, and all replicas agree.
-async fn settled(admins: &[SocketAddr]) -> u64 {
-    eventually("the committed state to equal the source", async || {
-        let leads = leader(admins).await;
-        let reply = audit(admins[leads])
-            .await
-            .map_err(|status| status.to_string())?;
-        if reply.differences.is_empty() {
-            Ok(())
-        } else {
-            Err(reply.differences.join("; "))
-        }
-    })
-    .await;
-    agreed(admins, 1).await.revision
 }
 
 /// Every replica tells what the naive recomputation says, for every service.

@@ -102,8 +102,8 @@ fn split_port(text: &str) -> Result<(&str, u16), InvalidAuthority> {
     }
     let (host, port) = text.rsplit_once(':').ok_or_else(invalid)?;
     let host = match host.strip_prefix('[').map(|rest| rest.strip_suffix(']')) {
-        Some(Some(bracketed)) => bracketed,
-        Some(None) => return Err(invalid()),
+        Some(Some(bracketed)) if !bracketed.contains(['[', ']']) => bracketed,
+        Some(Some(_) | None) => return Err(invalid()),
         // A colon outside brackets would belong to a bare IPv6 literal.
         None if host.contains([':', '[', ']']) => return Err(invalid()),
         None => host,
@@ -202,6 +202,8 @@ mod tests {
             "web.ns.svc.cluster.local:http",
             "web.ns.svc.cluster.local:",
             "[web.ns.svc.cluster.local:80",
+            "[w[eb.ns.svc.cluster.local]:80",
+            "[w]eb.ns.svc.cluster.local]:80",
         ] {
             assert_eq!(
                 parse(text).unwrap_err().to_string(),

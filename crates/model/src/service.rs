@@ -31,7 +31,7 @@ pub struct ServiceRecord {
 pub struct RemoteDiscovery {
     /// Label `multicluster.linkerd.io/remote-discovery`: the cluster, perhaps empty.
     pub cluster: Text,
-    /// Label `multicluster.linkerd.io/remote-service`: the service's name there.
+    /// Label `multicluster.linkerd.io/remote-service`: the service's name there, perhaps empty.
     pub service: Option<Text>,
 }
 

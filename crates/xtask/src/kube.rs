@@ -13,10 +13,12 @@
 mod api_server;
 pub mod binaries;
 mod child;
+mod definitions;
 mod errors;
 mod etcd;
 mod folder;
 mod go_build;
+mod https;
 mod ports;
 mod programs;
 mod ready;
@@ -26,11 +28,12 @@ use std::path::{Path, PathBuf};
 
 use binaries::Binaries;
 use child::Child;
-pub use errors::{GetError, StartError};
+pub use definitions::{CRDS, Crds};
+pub use errors::{CrdError, RequestError, StartError};
 pub use etcd::EtcdError;
 use folder::Folder;
 use ports::Ports;
-use programs::{get, start_api_server, start_etcd};
+use programs::{start_api_server, start_etcd};
 pub use wanted::{WANTED, wanted_for};
 
 /// A port can be taken between its choice and its use; three times in a row is no accident.
@@ -60,6 +63,8 @@ pub struct Options {
     pub kubeconfig: Option<PathBuf>,
     /// Whether watches are served from memory.
     pub watch_cache: WatchCache,
+    /// Which custom resource definitions are installed before `start` returns.
+    pub crds: Crds,
 }
 
 /// A running API server and its etcd; dropping it stops both.
@@ -110,6 +115,9 @@ impl Kube {
         let kubeconfig = options.kubeconfig.clone();
         let kubeconfig = kubeconfig.unwrap_or_else(|| folder.path().join("kubeconfig"));
         folder.write_kubeconfig(&kubeconfig, &url, &token)?;
+        if options.crds == Crds::All {
+            definitions::install(&folder, ports.api_server).map_err(StartError::Crds)?;
+        }
         let (binaries, options) = (binaries.clone(), options.clone());
         Ok(Self {
             api_server,
@@ -166,10 +174,29 @@ impl Kube {
     ///
     /// # Errors
     ///
-    /// [`GetError::Failed`] for every status but 200.
-    pub fn get(&self, path: &str) -> Result<String, GetError> {
-        let url = format!("{}{path}", self.url());
-        get(&self.binaries, &self.folder, &url)
+    /// Every variant of [`RequestError`].
+    pub fn get(&self, path: &str) -> Result<String, RequestError> {
+        https::get(&self.folder, self.ports.api_server, path)
+    }
+
+    /// Installs or renews the definitions of [`CRDS`] and waits until each of
+    /// their versions is served.
+    ///
+    /// # Errors
+    ///
+    /// Either variant of [`CrdError`].
+    pub fn install_crds(&self) -> Result<(), CrdError> {
+        definitions::install(&self.folder, self.ports.api_server)
+    }
+
+    /// Removes one definition, by its name, and waits until its objects are
+    /// gone and its paths with them.
+    ///
+    /// # Errors
+    ///
+    /// Either variant of [`CrdError`]; an unknown name is refused with 404.
+    pub fn remove_crd(&self, name: &str) -> Result<(), CrdError> {
+        definitions::remove(&self.folder, self.ports.api_server, name)
     }
 
     /// The file that gives `kubectl` and the kube client full rights.

@@ -3,10 +3,13 @@
 //! ```text
 //! cargo xtask kube ──> kube::binaries (go build, once) ──> etcd <── kube-apiserver <── kubeconfig
 //! cargo xtask test ──> checks (fmt, clippy, test, doc, generated code)
+//! cargo xtask parity ──> parity (a test that replays recordings, then a table)
 //! ```
 
 pub mod checks;
+pub mod fuzz;
 pub mod kube;
+pub mod parity;
 pub mod report;
 
 use std::path::Path;

@@ -11,7 +11,9 @@ use clap::{Parser, Subcommand};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use xtask::checks::{self, KubeTests};
-use xtask::kube::{Kube, Options, WatchCache};
+use xtask::fuzz;
+use xtask::kube::{Crds, Kube, Options, WatchCache};
+use xtask::parity::{self, Api, Output};
 use xtask::report;
 
 /// How often a wait looks for a signal or for a program that died.
@@ -44,6 +46,37 @@ enum Verb {
         /// Serve watches from memory, or from etcd: then 410 comes exactly after a compaction
         #[arg(long, value_enum, default_value_t = WatchCache::On)]
         watch_cache: WatchCache,
+        /// Install the custom resource definitions of the tests
+        #[arg(long, value_enum, default_value_t = Crds::None)]
+        crds: Crds,
+    },
+    /// Replay the recorded scenarios against three replicas and compare every answer
+    Parity {
+        /// Keep the objects in a real kube-apiserver, not in the simulated one
+        #[arg(long)]
+        kube: bool,
+        /// Replay only the scenarios whose names begin so, for example 012
+        #[arg(
+            long,
+            value_name = "PREFIX",
+            default_value = "",
+            hide_default_value = true
+        )]
+        scenario: String,
+        /// How to print the result
+        #[arg(short, long, value_enum, default_value_t)]
+        output: Output,
+    },
+    /// Run one reader of bytes from outside with libFuzzer, on the stable compiler
+    ///
+    /// The targets are the files of crates/fuzz/src/bin. Needs a C++ compiler. What is found is
+    /// kept below the build folder, in fuzz/artifacts; so is the corpus, in fuzz/corpus.
+    Fuzz {
+        /// Which reader, for example authority
+        target: String,
+        /// How long
+        #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+        seconds: u32,
     },
 }
 
@@ -55,11 +88,22 @@ fn main() -> ExitCode {
             data,
             kubeconfig,
             watch_cache,
+            crds,
         } => run_kube(&Options {
             data,
             kubeconfig,
             watch_cache,
+            crds,
         }),
+        Verb::Parity {
+            kube,
+            scenario,
+            output,
+        } => {
+            let api = if kube { Api::Real } else { Api::Simulated };
+            parity::run(api, &scenario, output).map_err(Into::into)
+        }
+        Verb::Fuzz { target, seconds } => fuzz::run(&target, seconds).map_err(Into::into),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -120,6 +164,30 @@ mod tests {
         assert!(
             error.starts_with(
                 "error: invalid value 'maybe' for '--watch-cache <WATCH_CACHE>'\n  [possible values: on, off]"
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_set_of_definitions_is_refused_with_the_allowed_values() {
+        let words = ["cargo xtask", "kube", "--crds", "some"];
+        let error = Arguments::try_parse_from(words).err().unwrap().to_string();
+        assert!(
+            error.starts_with(
+                "error: invalid value 'some' for '--crds <CRDS>'\n  [possible values: none, all]"
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_output_is_refused_with_the_allowed_values() {
+        let words = ["cargo xtask", "parity", "-o", "yaml"];
+        let error = Arguments::try_parse_from(words).err().unwrap().to_string();
+        assert!(
+            error.starts_with(
+                "error: invalid value 'yaml' for '--output <OUTPUT>'\n  [possible values: table, json]"
             ),
             "{error}"
         );

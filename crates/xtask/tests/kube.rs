@@ -116,3 +116,35 @@ fn a_folder_that_cannot_be_used_is_named() {
     let expected = format!("cannot use {}", file.path().join("data").display());
     assert_eq!(error.to_string(), expected);
 }
+
+/// How the server refuses a GET of this path.
+fn refusal(kube: &Kube, path: &str) -> String {
+    kube.get(path).unwrap_err().to_string()
+}
+
+#[test]
+fn definitions_are_served_once_installed_and_gone_once_removed() {
+    if !wanted_for("definitions_are_served_once_installed_and_gone_once_removed") {
+        return;
+    }
+    let kube = Kube::start(&Options::default()).unwrap();
+    let path = "/apis/policy.linkerd.io/v1beta1/servers";
+    let unknown = format!("GET {path} answered 404 Not Found: 404 page not found");
+    assert_eq!(refusal(&kube, path), unknown);
+    kube.install_crds().unwrap();
+    for path in [
+        path,
+        "/apis/policy.linkerd.io/v1beta3/servers",
+        "/apis/linkerd.io/v1alpha1/serviceprofiles",
+        "/apis/linkerd.io/v1alpha2/serviceprofiles",
+        "/apis/workload.linkerd.io/v1alpha1/externalworkloads",
+        "/apis/workload.linkerd.io/v1beta1/externalworkloads",
+    ] {
+        assert!(kube.get(path).unwrap().contains("\"items\":[]"), "{path}");
+    }
+    kube.remove_crd("servers.policy.linkerd.io").unwrap();
+    assert_eq!(refusal(&kube, path), unknown);
+    let error = kube.remove_crd("things.example.org").unwrap_err();
+    let expected = "cannot change the definition things.example.org";
+    assert_eq!(error.to_string(), expected);
+}

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 use super::{
     Converted, Skipped, Unusable,
-    metadata::{annotation, given, key},
+    metadata::{annotation, key},
     port_list::{OPAQUE_PORTS, port, port_list},
 };
 
@@ -84,10 +84,10 @@ fn cluster_ips(spec: &ServiceSpec, skipped: &mut Vec<Skipped>) -> Vec<IpAddr> {
 
 fn remote(service: &Service) -> Option<RemoteDiscovery> {
     let labels = service.metadata.labels.as_ref()?;
-    let remote = labels.get(REMOTE_SERVICE).map(String::as_str);
+    // An empty label is a label: only its absence leaves the service unnamed.
     Some(RemoteDiscovery {
         cluster: labels.get(REMOTE_DISCOVERY)?.as_str().into(),
-        service: given(remote).map(Into::into),
+        service: labels.get(REMOTE_SERVICE).map(|it| it.as_str().into()),
     })
 }
 

@@ -147,7 +147,8 @@ impl Follower {
 }
 
 /// Lists one kind once, without a second try. A kind that a cluster may do without and
-/// does is listed as empty.
+/// does is listed as empty. What cannot be used is neither named nor counted: whoever
+/// follows the kind does that, and an audit would only repeat it.
 ///
 /// # Errors
 ///
@@ -157,11 +158,10 @@ pub(crate) async fn list(
     kind: FactKind,
     metrics: &Metrics,
 ) -> Result<Listed, SourceError> {
-    let mut report = Report::new(kind, metrics.clone());
-    report.list_begun();
+    metrics.list_begun(kind);
     let mut version = Version::best(kind);
     for _ in 0..Version::count(kind) {
-        match list_in(client, version, &mut report).await {
+        match list_in(client, version).await {
             Err(failure) if failure.kind == FailureKind::NotServed && kind.is_optional() => {
                 version = version.next();
             }
@@ -172,15 +172,10 @@ pub(crate) async fn list(
     Ok(nothing(kind))
 }
 
-async fn list_in(
-    client: &Client,
-    version: Version,
-    report: &mut Report,
-) -> Result<Listed, Failure> {
+async fn list_in(client: &Client, version: Version) -> Result<Listed, Failure> {
     let mut gathered = Gathered::default();
     loop {
-        let (page, complaints) = page(client, version, gathered.token()).await?;
-        report.complain(&complaints);
+        let (page, _) = page(client, version, gathered.token()).await?;
         gathered = match gathered.turn(version.kind(), page) {
             Turned::More(gathered) => gathered,
             Turned::Complete(listed) => return Ok(listed),

@@ -8,7 +8,7 @@ use lockstep_simapi::{Options, Server, SimApi};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
-use xtask::kube::{Kube, Options as KubeOptions, WatchCache};
+use xtask::kube::{Crds, Kube, Options as KubeOptions, WatchCache};
 
 /// A running API server.
 pub struct Api {
@@ -54,6 +54,7 @@ impl Api {
         // Without the watch cache, a compaction is the end of old resource versions.
         let options = KubeOptions {
             watch_cache: WatchCache::Off,
+            crds: Crds::All,
             ..KubeOptions::default()
         };
         let kube = Kube::start(&options).unwrap();
@@ -81,6 +82,14 @@ impl Api {
             .await
             .unwrap();
         Client::try_from(config).unwrap()
+    }
+
+    /// The simulated one, to tell it how to fail; `None` of the real one.
+    pub fn simapi(&self) -> Option<&SimApi> {
+        match &self.kind {
+            Kind::Simulated { api, .. } => Some(api),
+            Kind::Real(_) => None,
+        }
     }
 
     /// Forgets every resource version before now.

@@ -96,6 +96,23 @@ pub async fn agreed(admins: &[SocketAddr], at_least: u64) -> Position {
     first
 }
 
+/// Waits until the source equals the committed state, and all replicas agree.
+pub async fn settled(admins: &[SocketAddr]) -> u64 {
+    eventually("the committed state to equal the source", async || {
+        let leads = leader(admins).await;
+        let reply = audit(admins[leads])
+            .await
+            .map_err(|status| status.to_string())?;
+        if reply.differences.is_empty() {
+            Ok(())
+        } else {
+            Err(reply.differences.join("; "))
+        }
+    })
+    .await;
+    agreed(admins, 1).await.revision
+}
+
 /// Which of the replicas leads, once exactly one does and the others follow it.
 pub async fn leader(admins: &[SocketAddr]) -> usize {
     eventually("one leader", async || {

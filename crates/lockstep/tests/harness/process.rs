@@ -98,9 +98,10 @@ impl Fleet {
             .arg(format!("--peer-listen=127.0.0.1:{peer}"))
             .arg(format!("--proxy-listen=127.0.0.1:{proxy}"))
             .arg(format!("--admin-listen=127.0.0.1:{admin}"))
-            .args(["--log-level", "warn"])
             .args(&self.source)
             .args(&self.flags)
+            // Less than a flag: a test may want another level.
+            .env("LOCKSTEP_LOG_LEVEL", "warn")
             .stdin(Stdio::null());
         command
     }

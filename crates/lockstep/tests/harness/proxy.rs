@@ -5,6 +5,7 @@ use linkerd2_proxy_api::destination::{
     update::Update as Kind,
 };
 use linkerd2_proxy_api::net::{IpAddress, TcpAddress, ip_address::Ip};
+use lockstep_contract::fold::Folded;
 use std::{
     collections::BTreeSet,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -32,6 +33,7 @@ pub struct Proxy {
 pub struct Open {
     updates: Streaming<Update>,
     pub told: Option<BTreeSet<SocketAddr>>,
+    folded: Folded,
     pub opened: Told,
     pub messages: usize,
 }
@@ -74,6 +76,7 @@ impl Proxy {
         Ok(Open {
             updates: response.into_inner(),
             told: None,
+            folded: Folded::default(),
             opened,
             messages: 0,
         })
@@ -112,11 +115,12 @@ impl Open {
             .map_err(|_| Status::deadline_exceeded("no message"))??;
         let update = message.ok_or_else(|| Status::unavailable("the stream ended"))?;
         self.messages += 1;
-        let kind = update
+        self.folded.take(&update);
+        assert_eq!(self.folded.violations(), [], "{update:?}");
+        self.told = self.folded.set().map(|set| set.keys().copied().collect());
+        update
             .update
-            .ok_or_else(|| Status::internal("an update without kind"))?;
-        self.fold(&kind);
-        Ok(kind)
+            .ok_or_else(|| Status::internal("an update without kind"))
     }
 
     /// Whether nothing more comes within `wait`.
@@ -133,29 +137,6 @@ impl Open {
             if let Err(status) = self.next().await {
                 panic!("{status:?} while told {told:?}, expecting {expected:?}");
             }
-        }
-    }
-
-    /// The proxy's rules: the first `add` replaces, a leading `remove` and an
-    /// empty `add` are ignored.
-    fn fold(&mut self, kind: &Kind) {
-        match kind {
-            Kind::Add(add) if !add.addrs.is_empty() => {
-                let added = add
-                    .addrs
-                    .iter()
-                    .filter_map(|item| address(item.addr.as_ref()?));
-                self.told.get_or_insert_default().extend(added);
-            }
-            Kind::Remove(remove) => {
-                if let Some(told) = &mut self.told {
-                    for gone in remove.addrs.iter().filter_map(|item| address(Some(item)?)) {
-                        told.remove(&gone);
-                    }
-                }
-            }
-            Kind::NoEndpoints(_) => self.told = Some(BTreeSet::new()),
-            Kind::Add(_) => {}
         }
     }
 }

@@ -31,7 +31,8 @@ pub(super) fn arguments(
         // Nobody creates service accounts here, and a pod without one would be refused.
         "--disable-admission-plugins=ServiceAccount".to_owned(),
         "--allow-privileged=true".to_owned(),
-        "--service-cluster-ip-range=10.96.0.0/16,fd00:10:96::/112".to_owned(),
+        // Both families, so that a Service may have both; those of the recorded scenarios.
+        "--service-cluster-ip-range=10.96.0.0/12,fd00:96::/108".to_owned(),
         // A loopback address is no valid endpoint of the `kubernetes` service.
         "--endpoint-reconciler-type=none".to_owned(),
         // History goes only when a test says so; the server would compact every five minutes.

@@ -1,4 +1,4 @@
-//! Builds kube-apiserver, etcd and `fetch` from `jepsen/kube`, once per version.
+//! Builds kube-apiserver and etcd from `jepsen/kube`, once per version.
 //!
 //! ```text
 //! <cache>/lockstep/kube/lock              held while one process builds
@@ -19,19 +19,18 @@ use super::go_build;
 use crate::{report, workspace};
 
 /// What decides whether built programs can be used again, besides the Go version.
-const SOURCES: [&str; 3] = ["go.mod", "go.sum", "fetch/main.go"];
+const SOURCES: [&str; 2] = ["go.mod", "go.sum"];
 
 /// Name of the built program and the Go package it comes from.
-const PROGRAMS: [(&str, &str); 3] = [
+const PROGRAMS: [(&str, &str); 2] = [
     ("etcd", "go.etcd.io/etcd/server/v3"),
-    ("fetch", "./fetch"),
     ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
 ];
 
 /// How the name of a folder with a build under way begins.
 const UNFINISHED: &str = ".build-";
 
-/// The folder that holds the three built programs.
+/// The folder that holds the two built programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binaries {
     folder: PathBuf,
@@ -126,10 +125,6 @@ impl Binaries {
 
     pub(crate) fn api_server(&self) -> PathBuf {
         self.folder.join("kube-apiserver")
-    }
-
-    pub(crate) fn fetch(&self) -> PathBuf {
-        self.folder.join("fetch")
     }
 }
 

@@ -78,7 +78,7 @@ impl Folder {
         self.path.join("token")
     }
 
-    /// Writes a new administrator's token, for the server and for `fetch`, and returns it.
+    /// Writes a new administrator's token, for the server and for requests to it, and returns it.
     pub(super) fn write_token(&self) -> Result<String, StartError> {
         let token = new_token().map_err(failed(&self.token()))?;
         let line = format!("{token},admin,admin,\"system:masters\"\n");

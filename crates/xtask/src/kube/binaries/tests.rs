@@ -2,10 +2,9 @@
 
 use super::*;
 
-/// A module folder with the three files that make the key.
+/// A module folder with the two files that make the key.
 fn module() -> tempfile::TempDir {
     let module = tempfile::tempdir().unwrap();
-    fs::create_dir(module.path().join("fetch")).unwrap();
     for source in SOURCES {
         fs::write(module.path().join(source), source).unwrap();
     }
