@@ -262,7 +262,7 @@ mod tests {
     fn what_linkerd_does_not_do_is_off_until_asked_for() {
         let settings = |flags: &[&str]| config(flags).unwrap().settings;
         let default = Settings::default();
-        assert!(!default.node_hints && !default.serve_terminating);
+        assert!(!default.node_hints && !default.serve_terminating && !default.answer_absent);
         let node_hints = Settings {
             node_hints: true,
             ..default.clone()
@@ -274,7 +274,13 @@ mod tests {
         };
         let flag = "--serve-terminating-endpoints=true";
         assert_eq!(settings(&[flag]), serve_terminating);
+        let answer_absent = Settings {
+            answer_absent: true,
+            ..default.clone()
+        };
+        assert_eq!(settings(&["--answer-absent-services=true"]), answer_absent);
         let off = [
+            "--answer-absent-services=false",
             "--endpoint-node-hints=false",
             "--serve-terminating-endpoints=false",
         ];

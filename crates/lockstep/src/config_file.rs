@@ -280,7 +280,7 @@ mod tests {
     fn an_unknown_key_is_named_with_the_keys_there_are() {
         let error = flags("snapshot-aftr = 5").unwrap_err();
         assert!(error.starts_with(
-            "l.toml: unknown key `snapshot-aftr`; the keys are admin-listen, cluster, cluster-domain, "
+            "l.toml: unknown key `snapshot-aftr`; the keys are admin-listen, answer-absent-services, "
         ), "{error}");
     }
 

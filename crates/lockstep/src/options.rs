@@ -169,6 +169,10 @@ pub struct BeyondOptions {
     /// ready
     #[arg(long, env = "LOCKSTEP_SERVE_TERMINATING_ENDPOINTS", default_value_t = false, action = ArgAction::Set, value_name = "true|false")]
     pub serve_terminating_endpoints: bool,
+    /// Whether services that do not exist are answered as empty and followed, not refused as not
+    /// found
+    #[arg(long, env = "LOCKSTEP_ANSWER_ABSENT_SERVICES", default_value_t = false, action = ArgAction::Set, value_name = "true|false")]
+    pub answer_absent_services: bool,
 }
 
 /// How clients reach meshed endpoints, as a flag.

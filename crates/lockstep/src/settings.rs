@@ -59,6 +59,7 @@ pub(crate) fn settings(options: &MeshOptions) -> Result<Settings, InvalidSetting
         meshed_http2: http2.map(parse_http2).transpose()?,
         node_hints: options.beyond.endpoint_node_hints,
         serve_terminating: options.beyond.serve_terminating_endpoints,
+        answer_absent: options.beyond.answer_absent_services,
     })
 }
 

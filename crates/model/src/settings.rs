@@ -35,6 +35,10 @@ pub struct Settings {
     /// Whether endpoints that still serve while they terminate are the last resort when
     /// nothing is ready; default false. Linkerd's controller drops them.
     pub serve_terminating: bool,
+    /// Whether a `Get` of a service that does not exist is answered as empty and stays open,
+    /// instead of being refused; default false. Linkerd's controller refuses it, and a client
+    /// that returns then keeps what it had.
+    pub answer_absent: bool,
 }
 
 /// How clients reach meshed endpoints.
@@ -78,6 +82,7 @@ impl Default for Settings {
             meshed_http2: None,
             node_hints: false,
             serve_terminating: false,
+            answer_absent: false,
         }
     }
 }

@@ -56,13 +56,17 @@ pub fn question(state: &State, path: &str, client: &Client) -> Result<Question, 
 ///
 /// # Errors
 ///
-/// [`Refusal::ServiceNotFound`]; [`Refusal::Federated`],
+/// [`Refusal::ServiceNotFound`], unless [`Settings::answer_absent`] is on;
+/// [`Refusal::Federated`],
 /// [`Refusal::RemoteServiceUnnamed`] and [`Refusal::ClusterNotFound`] for a service whose
 /// endpoints are in other clusters, none of which is known; [`Refusal::ExternalName`].
 pub fn servable(state: &State, target: &Target, path: &str) -> Result<(), Refusal> {
     let Some(service) = state.content().service(&target.service) else {
         let service = target.service.clone();
-        return Err(Refusal::ServiceNotFound { service });
+        return match settings(state)?.answer_absent {
+            true => Ok(()),
+            false => Err(Refusal::ServiceNotFound { service }),
+        };
     };
     if service.is_federated {
         let service = target.service.clone();

@@ -5,11 +5,12 @@ mod mesh;
 
 use lockstep_model::{
     Endpoint, Listeners, PodAddresses, PodId, PodPhase, PodRecord, PortRules, Readiness,
-    ServiceKind, ServiceRecord, Workload,
+    ServiceKind, ServiceRecord, Settings, Workload,
 };
 use lockstep_resolution::{
-    Client, Described, EndpointProfile, Profile, ProfileStream, Refusal, ServiceProfile,
-    SharedAddress, Topic, profile, question, servable, target, topics_of_profile,
+    Answer, Client, Described, EndpointProfile, Place, Profile, ProfileStream, Refusal,
+    ServiceProfile, SharedAddress, Topic, endpoints, profile, question, servable, target,
+    topics_of_profile,
 };
 use lockstep_state::{Command, State};
 use mesh::*;
@@ -97,6 +98,20 @@ fn an_undeclared_port_comes_before_an_alias() {
     let refused = servable(&state, &asked, alias).unwrap_err();
     assert_eq!(refused.to_string(), format!("Invalid authority: {alias}"));
     assert_eq!(servable(&state, &target(&state, WEB).unwrap(), WEB), Ok(()));
+}
+
+#[test]
+fn a_service_that_is_absent_is_answered_if_the_settings_say_so() {
+    let settings = Settings {
+        answer_absent: true,
+        ..chart()
+    };
+    let state = state_with(settings, vec![put_service("web", service())]);
+    let gone = "gone.shop.svc.cluster.local:80";
+    let asked = target(&state, gone).unwrap();
+    assert_eq!(servable(&state, &asked, gone), Ok(()));
+    let answer = endpoints(&state, &asked, &Place::default()).answer;
+    assert_eq!(answer, Answer::Absent);
 }
 
 #[test]

@@ -276,6 +276,47 @@ fn a_server_that_always_says_410_is_not_listed_in_a_circle() {
     assert_eq!(machine.step(gone()).act, list(None));
 }
 
+/// Ten minutes in which every watch is refused as too old: the pauses grow to their limit,
+/// nothing ends, and the first watch that is served goes on as if nothing had been.
+#[test]
+fn ten_minutes_of_410_are_endured_with_growing_pauses() {
+    let mut machine = Machine::new(KIND, Some(cursor("7")));
+    let gone = || Input::WatchFailed(failure(FailureKind::Gone));
+    let (mut waited, mut lists, mut longest) = (Duration::ZERO, 0, Duration::ZERO);
+    let mut act = machine.step(gone()).act;
+    while waited < Duration::from_mins(10) {
+        act = match act {
+            Act::List { token: None, .. } => {
+                lists += 1;
+                machine.step(page(&[], "9", None)).act
+            }
+            Act::Watch { .. } => machine.step(gone()).act,
+            Act::Wait(pause) => {
+                assert!(pause.least >= longest && pause.least < pause.most);
+                waited += pause.least;
+                longest = pause.least;
+                machine.step(Input::TimerFired).act
+            }
+            other => panic!("{other:?}"),
+        };
+    }
+    assert_eq!(longest, Duration::from_secs(15));
+    assert_eq!(lists, 48);
+    while act != watch("9") {
+        let input = match act {
+            Act::List { .. } => page(&[], "9", None),
+            _ => Input::TimerFired,
+        };
+        act = machine.step(input).act;
+    }
+    machine.step(Input::WatchOpened);
+    machine.step(bookmark("10"));
+    assert_eq!(
+        machine.step(ended(End::Closed, 60)),
+        silent(watch("10"), None)
+    );
+}
+
 #[test]
 fn an_error_in_the_stream_resumes_from_the_last_event() {
     let mut machine = reading("7");

@@ -1,0 +1,23 @@
+//! The recipes, and what they share: a fleet whose API server can be cut off, a
+//! namespace for each recipe, and clients of a leader and of a follower.
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+pub mod both;
+pub mod emptied;
+pub mod listener;
+pub mod missed;
+pub mod objects;
+pub mod orders;
+pub mod orphan;
+pub mod port;
+pub mod relay;
+pub mod replaced;
+pub mod scene;
+pub mod stage;
+pub mod twice;
