@@ -18,7 +18,7 @@ const MEMBERSHIP: u8 = 2;
 
 /// What bytes from a peer or from disk are not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CodecError {
+pub enum CodecError {
     /// A field that must be there is not.
     #[error("`{0}` is missing")]
     Missing(&'static str),

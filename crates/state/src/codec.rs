@@ -5,10 +5,10 @@
 //! under `tests/golden/` hold every version ever released, and the one that
 //! will be; version 1 was never released.
 
-use bincode::config::{Configuration, standard};
+use bincode::config::{Configuration, Limit, LittleEndian, Varint, standard};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::Batch;
+use crate::{Batch, image::ITEM_BYTES_MAX};
 
 /// The version of batches that this program writes.
 pub const BATCH_VERSION: u8 = 2;
@@ -39,8 +39,14 @@ pub enum DecodeError {
     },
 }
 
+/// The most that a value may take when it is decoded: a longer length means damage, and
+/// memory for it cannot even be asked for. The decoder counts up to eight bytes for each
+/// one that it reads. Unit: bytes.
+const DECODED_BYTES_MAX: usize = 8 * ITEM_BYTES_MAX;
+
 /// The configuration of everything encoded here.
-const FORMAT: Configuration = standard();
+const FORMAT: Configuration<LittleEndian, Varint, Limit<DECODED_BYTES_MAX>> =
+    standard().with_limit::<DECODED_BYTES_MAX>();
 
 /// Encodes a batch.
 #[must_use]

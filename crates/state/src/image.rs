@@ -23,7 +23,7 @@ use crate::{Changed, Command, Part, State, codec, state::Staged};
 const IMAGE_VERSION: u8 = 2;
 
 /// No item is larger: a longer length means damage, not memory to be taken.
-const ITEM_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub(crate) const ITEM_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// A frozen state that can be written while the live one goes on.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 mod mesh;
 
 use lockstep_position::{LogId, Term};
-use lockstep_state::{Batch, State, codec};
+use lockstep_state::{Batch, Command, State, codec};
 
 const TERM: Term = Term::from_u64(1);
 
@@ -45,6 +45,20 @@ fn bytes_behind_a_batch_are_refused() {
     bytes.extend([1, 2]);
     let error = codec::decode_batch(&bytes).unwrap_err().to_string();
     assert_eq!(error, "batch is damaged: 2 bytes follow its end");
+}
+
+/// Memory for it cannot even be asked for.
+#[test]
+fn a_text_of_an_impossible_length_is_refused() {
+    let zone = "z".repeat(100);
+    let put = Command::PutNode("node-a".into(), zone.as_str().into());
+    let bytes = codec::encode_batch(&Batch::whole(TERM, vec![put]));
+    let (before, text) = bytes.split_at(bytes.len() - zone.len());
+    let before = before.strip_suffix(&[100]).unwrap();
+    // The mark of a length of eight bytes.
+    let damaged = [before, &[253], &u64::MAX.to_le_bytes(), text].concat();
+    let error = codec::decode_batch(&damaged).unwrap_err().to_string();
+    assert_eq!(error, "batch is damaged: LimitExceeded");
 }
 
 #[test]

@@ -1,0 +1,4 @@
+//! The target of this name for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| lockstep_fuzz::batch::run(data));
