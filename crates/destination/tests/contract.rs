@@ -427,12 +427,12 @@ async fn who_has_a_contested_address_is_followed() {
         let pods = set.addrs.iter().map(|it| it.metric_labels["pod"].clone());
         pods.collect()
     };
-    assert_eq!(pods(next(&mut stream).await), ["web-1"]);
-    // Nothing changes but a pod.
-    served.board.change(vec![terminating(pod(1, 1))]);
     assert_eq!(pods(next(&mut stream).await), ["web-2"]);
-    served.board.change(vec![pod(1, 1)]);
+    // Nothing changes but a pod.
+    served.board.change(vec![terminating(pod(2, 1))]);
     assert_eq!(pods(next(&mut stream).await), ["web-1"]);
+    served.board.change(vec![pod(2, 1)]);
+    assert_eq!(pods(next(&mut stream).await), ["web-2"]);
 }
 
 fn service_profile(namespace: &str, route: &str) -> Command {

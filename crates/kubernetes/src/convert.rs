@@ -29,10 +29,7 @@ mod skipped;
 mod unusable;
 
 use k8s_openapi::{
-    api::{
-        core::v1::{Pod, Service},
-        discovery::v1::EndpointSlice,
-    },
+    api::{core::v1::Pod, discovery::v1::EndpointSlice},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use lockstep_model::{Fact, FactKey, FactKind};
@@ -41,6 +38,7 @@ use serde_json::Value;
 
 pub(crate) use metadata::Envelope;
 use metadata::Metadata;
+use service::WithoutStatus;
 pub use skipped::Skipped;
 pub use unusable::Unusable;
 
@@ -87,7 +85,7 @@ fn decode<'de, D: Deserializer<'de>>(
         FactKind::ReplicaSet => replica_set::convert(&Metadata::deserialize(object)?.into_inner()),
         FactKind::Job => job::convert(&Metadata::deserialize(object)?.into_inner()),
         FactKind::Pod => pod::convert(&Pod::deserialize(object)?),
-        FactKind::Service => service::convert(&Service::deserialize(object)?),
+        FactKind::Service => service::convert(&WithoutStatus::deserialize(object)?.into()),
         FactKind::EndpointSlice => endpoint_slice::convert(&EndpointSlice::deserialize(object)?),
         FactKind::ServiceProfile => custom(kind, object, |key, _, object| {
             service_profile::convert(key, object)

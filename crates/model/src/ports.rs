@@ -37,22 +37,14 @@ impl std::str::FromStr for PortRange {
     fn from_str(text: &str) -> Result<Self, InvalidPortRange> {
         let invalid = || InvalidPortRange(text.to_owned());
         let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let first = digits(first).ok_or_else(invalid)?;
-        let last = digits(last).ok_or_else(invalid)?;
+        let first = first.parse().map_err(|_| invalid())?;
+        let last = last.parse().map_err(|_| invalid())?;
         if first <= last {
             Ok(Self { first, last })
         } else {
             Err(invalid())
         }
     }
-}
-
-/// `u16::from_str` accepts a leading `+`, which no annotation means.
-fn digits(text: &str) -> Option<u16> {
-    text.bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then(|| text.parse().ok())
-        .flatten()
 }
 
 /// A set of port numbers, kept as sorted ranges that do not overlap.
@@ -147,7 +139,10 @@ mod tests {
         ] {
             assert_eq!(text.parse::<PortSet>().unwrap().to_string(), text);
         }
-        assert_eq!("23-23".parse(), Ok(PortRange::single(23)));
+        // As numbers are read where clients come from, and in their authorities.
+        for text in ["23-23", "+23", "0023", "+23-0023"] {
+            assert_eq!(text.parse(), Ok(PortRange::single(23)), "{text}");
+        }
         let all: PortSet = "0-65535".parse().unwrap();
         assert!(all.contains(0) && all.contains(65535));
     }
@@ -160,7 +155,7 @@ mod tests {
             "-1",
             "25-23",
             "-23",
-            "+80",
+            "++80",
             "1-2-3",
             "",
             "not-number",

@@ -203,7 +203,8 @@ impl Asked<'_> {
     }
 
     /// The pod that has an address: the only live one, or without one the pod
-    /// that the stream was told of.
+    /// that the stream was told of. One of which nothing can be said is not kept: the
+    /// stream would be told of no pod, and think otherwise the next time it looks.
     fn owner<'pod>(
         &self,
         pods: impl Iterator<Item = &'pod PodRecord>,
@@ -213,22 +214,27 @@ impl Asked<'_> {
         match live.as_slice() {
             [] => Ok(leaving
                 .into_iter()
-                .find(|pod| Some(&pod.workload.pod) == self.told)),
+                .filter(|pod| Some(&pod.workload.pod) == self.told)
+                .find(|pod| self.describe(pod, self.port()).is_some())),
             [pod] => Ok(Some(pod)),
             several => Err(ambiguous(several.len(), address)),
         }
     }
 
-    fn of_pod(&self, pod: &PodRecord, address: SocketAddr) -> Profile {
+    /// `None` for a pod that does not run, and for a meshed one whose proxy does not say
+    /// where it listens.
+    fn describe(&self, pod: &PodRecord, port: u16) -> Option<Described> {
         match pod.phase {
-            PodPhase::Running => {}
-            PodPhase::Pending | PodPhase::Finished => return self.bare(address),
+            PodPhase::Running => Described::pod(self.settings, &pod.workload, port),
+            PodPhase::Pending | PodPhase::Finished => None,
         }
+    }
+
+    fn of_pod(&self, pod: &PodRecord, address: SocketAddr) -> Profile {
         let workload = &pod.workload;
-        let Some(mut described) = Described::pod(self.settings, workload, address.port()) else {
-            // A meshed pod whose proxy does not say where it listens. Silence would leave
-            // the client without an answer for as long as the pod lives; a name or a hint
-            // would lead to a proxy that cannot be found.
+        let Some(mut described) = self.describe(pod, address.port()) else {
+            // Silence would leave the client without an answer for as long as the pod
+            // lives; a name or a hint would lead to a proxy that cannot be found.
             return self.bare(address);
         };
         place(&mut described.labels, &workload.pod.namespace);

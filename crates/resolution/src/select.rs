@@ -44,7 +44,7 @@ impl From<Answer> for Selection {
 ///
 /// Of two endpoints with the same address and port that of a running pod counts which has
 /// the address by its own account, or of such an external workload; else, or between two
-/// of them, the first one in the order of the slices' names and of the endpoints in a slice.
+/// of them, the last one in the order of the slices' names and of the endpoints in a slice.
 #[must_use]
 pub fn endpoints(state: &State, target: &Target, place: &Place) -> Selection {
     let content = state.content();

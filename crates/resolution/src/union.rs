@@ -39,7 +39,8 @@ impl<'state> Union<'state> {
         }
     }
 
-    /// Adds a candidate, unless another one has its address or nothing can be said of it.
+    /// Adds a candidate, unless nothing can be said of it or another one with its address
+    /// keeps it.
     pub(crate) fn add(
         &mut self,
         candidate: Candidate<'state>,
@@ -63,13 +64,15 @@ impl<'state> Union<'state> {
         self.found.insert(address, found);
     }
 
-    /// Whether the first of two candidates with one address yields to the second.
+    /// Whether the first of two candidates with one address yields to the second. It does
+    /// unless it alone lives there: clients of one message that has an address twice keep
+    /// the last, which is what the controller that they know sends.
     fn yields(&mut self, first: Candidate<'_>, second: Candidate<'_>) -> bool {
         if is_same(&first.endpoint.target, &second.endpoint.target) {
-            return false;
+            return true;
         }
         self.contested.insert(first.endpoint.ip);
-        !self.lives(first) && self.lives(second)
+        self.lives(second) || !self.lives(first)
     }
 
     /// Whether what stands behind an endpoint has the address by its own account.

@@ -4,7 +4,8 @@
 mod mesh;
 
 use lockstep_model::{
-    Endpoint, ExternalWorkload, InternalTraffic, OwnerRef, ServiceRecord, Settings, Target,
+    Endpoint, ExternalWorkload, InternalTraffic, OwnerRef, PodRecord, PortRules, ServiceRecord,
+    Settings, Target, Workload,
 };
 use lockstep_resolution::{
     Answer, Client, Described, EndpointProfile, EndpointSet, HintedProtocol, Place, Profile,
@@ -305,4 +306,30 @@ fn a_stream_follows_it_through_its_life() {
     assert_eq!(after(put(external("vm-1"), &[8080])), None);
     assert_eq!(after(remove_external("vm-2")), Some(of_vm("vm-1", VM)));
     assert_eq!(after(remove_external("vm-1")), Some(bare(VM)));
+}
+
+#[test]
+fn a_leaving_pod_of_which_nothing_can_be_said_makes_room() {
+    let gone_quiet = |terminating| PodRecord {
+        terminating,
+        ..pod_of(
+            Workload {
+                rules: PortRules::default(),
+                ..workload("web-1")
+            },
+            &["10.1.0.1"],
+        )
+    };
+    let vm = put_external(external("vm-1"), &["10.1.0.1"], &[8080]);
+    let commands = vec![put_pod(pod("web-1", "10.1.0.1")), vm];
+    let mut state = state_with(chart(), commands);
+    let asked = question(&state, VM, &Client::default()).unwrap();
+    let (mut stream, _) = ProfileStream::open(&state, asked).unwrap();
+    apply(&mut state, vec![put_pod(gone_quiet(true))]);
+    assert_eq!(stream.advance(&state), Some(of_vm("vm-1", VM)));
+    // The same to whoever looks again, or for the first time.
+    assert_eq!(stream.advance(&state), None);
+    assert_eq!(ask(&state, VM), Ok(of_vm("vm-1", VM)));
+    apply(&mut state, vec![put_pod(gone_quiet(false))]);
+    assert_eq!(stream.advance(&state), Some(bare(VM)));
 }

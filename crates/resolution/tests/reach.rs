@@ -254,14 +254,14 @@ fn who_lives_at_an_address_has_it() {
     };
     let moved = |name: &str| pod(name, "10.1.0.7");
     for (case, pods, expected) in [
-        ("nobody is known", vec![], "one"),
-        ("both live", vec![live("one"), live("two")], "one"),
+        ("nobody is known", vec![], "two"),
+        ("both live", vec![live("one"), live("two")], "two"),
         ("one leaves", vec![leaving("one"), live("two")], "two"),
         ("two leaves", vec![live("one"), leaving("two")], "one"),
-        ("both leave", vec![leaving("one"), leaving("two")], "one"),
-        ("one is not up", vec![pending("one"), live("two")], "two"),
-        ("one is elsewhere", vec![moved("one"), live("two")], "two"),
-        ("one is gone", vec![live("two")], "two"),
+        ("both leave", vec![leaving("one"), leaving("two")], "two"),
+        ("two is not up", vec![live("one"), pending("two")], "one"),
+        ("two is elsewhere", vec![live("one"), moved("two")], "one"),
+        ("two is gone", vec![live("one")], "one"),
     ] {
         let both = slice(vec![
             endpoint("one", "10.1.0.1"),
@@ -294,10 +294,10 @@ fn an_external_workload_that_has_moved_yields_its_address() {
     ];
     let mut state = state_with(chart(), commands);
     let contested = vec!["10.1.0.1".to_owned()];
-    assert_eq!(owner(&state), ("vm-1".to_owned(), contested.clone()));
-    let moved = put_external(external("vm-1"), &["10.1.0.7"], &[8080]);
+    assert_eq!(owner(&state), ("vm-2".to_owned(), contested.clone()));
+    let moved = put_external(external("vm-2"), &["10.1.0.7"], &[8080]);
     apply(&mut state, vec![moved]);
-    assert_eq!(owner(&state), ("vm-2".to_owned(), contested));
+    assert_eq!(owner(&state), ("vm-1".to_owned(), contested));
 }
 
 #[test]

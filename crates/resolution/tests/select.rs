@@ -635,7 +635,7 @@ fn a_pod_with_two_families_is_told_once() {
 }
 
 #[test]
-fn all_slices_count_and_of_equal_addresses_the_first() {
+fn all_slices_count_and_of_equal_addresses_the_last() {
     let first = slice(vec![
         endpoint("web-1", "10.1.0.1"),
         endpoint("web-2", "10.1.0.2"),
@@ -655,7 +655,7 @@ fn all_slices_count_and_of_equal_addresses_the_first() {
         let pod = |it: &Described| it.labels.get("pod").unwrap().to_string();
         set.endpoints.values().map(|it| pod(it)).collect()
     };
-    assert_eq!(pods(&state), ["web-1", "web-2", "web-3"]);
+    assert_eq!(pods(&state), ["other", "web-2", "web-3"]);
     // Whatever the other slice drops, this one still has it.
     apply(&mut state, vec![put_slice("web-a", slice(vec![]))]);
     assert_eq!(pods(&state), ["other", "web-3"]);

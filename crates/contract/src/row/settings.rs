@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn what_is_no_setting_is_named() {
         let error = read(&json!({"ipv4": true})).unwrap_err();
-        let begin = "there is no setting `ipv4`; settings are `like`, `cluster_domain`, ";
+        let begin = "there is no setting `ipv4`; settings are `like`, `answer_absent`, ";
         assert!(error.starts_with(begin), "{error}");
         for (overrides, error) in [
             (

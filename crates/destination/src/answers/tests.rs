@@ -272,11 +272,11 @@ fn a_contested_address_is_known_at_every_revision() {
     let mut machine = EndpointStream::default();
     assert_eq!(read(&cell.advance(&both, &mut machine)).len(), 1);
     // Only a pod changes, and with it the owner of the address.
-    let leaving = apply(&both, vec![pod("one", true)]);
+    let leaving = apply(&both, vec![pod("two", true)]);
     assert_eq!(read(&cell.advance(&leaving, &mut machine)).len(), 1);
     assert_eq!(contested(&leaving), ["10.1.0.1"]);
     // An equal answer may be contested no longer.
-    let alone = slice_of(vec![endpoint(1, EndpointTarget::Pod(workload("two")))]);
+    let alone = slice_of(vec![endpoint(1, EndpointTarget::Pod(workload("one")))]);
     let alone = apply(&leaving, vec![alone]);
     assert!(cell.advance(&alone, &mut machine).is_empty());
     assert!(contested(&alone).is_empty());

@@ -1,10 +1,14 @@
 //! Service -> ports, addresses, policy, other clusters.
 
-use k8s_openapi::api::core::v1::{Service, ServiceSpec};
+use k8s_openapi::{
+    api::core::v1::{Service, ServiceSpec},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
 use lockstep_model::{
     Fact, FactKind, InternalTraffic, PortSet, RemoteDiscovery, ServiceKind, ServicePort,
     ServiceRecord,
 };
+use serde::Deserialize;
 use std::net::IpAddr;
 
 use super::{
@@ -17,6 +21,26 @@ use super::{
 const REMOTE_DISCOVERY: &str = "multicluster.linkerd.io/remote-discovery";
 const REMOTE_SERVICE: &str = "multicluster.linkerd.io/remote-service";
 const LOCAL_DISCOVERY: &str = "multicluster.linkerd.io/local-discovery";
+
+/// What is read of a Service. Nothing is read of its status, so nothing in it shall hide
+/// the Service: an API server takes and gives conditions without a time, which the type
+/// demands.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct WithoutStatus {
+    metadata: Option<ObjectMeta>,
+    spec: Option<ServiceSpec>,
+}
+
+impl From<WithoutStatus> for Service {
+    fn from(WithoutStatus { metadata, spec }: WithoutStatus) -> Self {
+        Self {
+            metadata: metadata.unwrap_or_default(),
+            spec,
+            status: None,
+        }
+    }
+}
 
 pub(super) fn convert(service: &Service) -> Result<Converted, Unusable> {
     let key = key(FactKind::Service, &service.metadata)?;

@@ -200,13 +200,34 @@ fn an_external_name_is_told_apart() {
 }
 
 #[test]
+fn nothing_in_its_status_hides_a_service() {
+    let service = |status: Value| {
+        let object = json!({
+            "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {"ports": [{"port": 80}]},
+            "status": status,
+        });
+        from_json(FactKind::Service, &object.to_string()).unwrap()
+    };
+    let plain = service(json!({}));
+    for status in [
+        json!({"conditions": [{"type": "Noted", "status": "True"}]}),
+        json!({"conditions": [{"type": "Noted", "lastTransitionTime": null}]}),
+        json!({"conditions": [null], "loadBalancer": 7}),
+        json!("?"),
+    ] {
+        assert_eq!(service(status.clone()), plain, "{status}");
+    }
+}
+
+#[test]
 fn bad_parts_of_a_service_are_skipped_and_named() {
     let (record, skipped) = service(
         json!({
             "clusterIPs": ["10.0.0.1", "ten"],
             "ports": [{"port": 0}, {"port": 70000}, {"port": 80}],
         }),
-        json!({"config.linkerd.io/opaque-ports": "80,,web,9-8,+1"}),
+        json!({"config.linkerd.io/opaque-ports": "80,,web,9-8,++1"}),
     );
     assert_eq!(record.ports.len(), 1);
     assert_eq!(record.opaque_ports.unwrap().to_string(), "80");
@@ -225,7 +246,7 @@ fn bad_parts_of_a_service_are_skipped_and_named() {
             item(""),
             item("web"),
             item("9-8"),
-            item("+1"),
+            item("++1"),
         ],
     );
 }

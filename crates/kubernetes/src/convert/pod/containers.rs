@@ -40,7 +40,7 @@ pub(super) fn ports_with_names(spec: &PodSpec) -> Vec<NamedPort> {
         Some(NamedPort {
             name: given(port.name.as_deref())?.into(),
             port: number(port.container_port)?,
-            host_port: port.host_port.and_then(number),
+            host_port: host_port(spec, port).and_then(number),
         })
     });
     named.collect()
@@ -52,14 +52,20 @@ fn number(number: i32) -> Option<u16> {
 
 /// Every port that the pod takes on its node, sorted.
 pub(super) fn host_ports(spec: &PodSpec, skipped: &mut Vec<Skipped>) -> Vec<u16> {
-    // Zero is how Go writes "none".
-    let numbers = ports(spec)
-        .filter_map(|port| port.host_port)
-        .filter(|number| *number != 0);
+    let numbers = ports(spec).filter_map(|port| host_port(spec, port));
     let sorted: BTreeSet<u16> = numbers
         .filter_map(|number| port("hostPort", number, skipped))
         .collect();
     sorted.into_iter().collect()
+}
+
+/// The port that a container's port takes on its node. In the network of the node it is
+/// the same one: an API server writes so into the object, and a manifest need not.
+fn host_port(spec: &PodSpec, port: &ContainerPort) -> Option<i32> {
+    // Zero is how Go writes "none".
+    let given = port.host_port.filter(|number| *number != 0);
+    let is_on_host = spec.host_network == Some(true);
+    given.or_else(|| (is_on_host && port.container_port != 0).then_some(port.container_port))
 }
 
 /// Where the pod's proxy listens, if it has one.

@@ -23,7 +23,8 @@ pub(super) fn objects() -> Vec<(FactKind, Value)> {
         "spec": {"type": "ClusterIP", "clusterIP": "10.96.0.1", "clusterIPs": ["10.96.0.1"],
             "internalTrafficPolicy": "Local",
             "ports": [{"name": "http", "port": 80, "targetPort": 8080, "protocol": "TCP"}]},
-        "status": {"loadBalancer": {"ingress": [{"ip": "10.3.0.1"}]}},
+        "status": {"loadBalancer": {"ingress": [{"ip": "10.3.0.1"}]},
+            "conditions": [{"type": "Noted", "status": "True", "lastTransitionTime": "2026-11-30T00:00:00Z"}]},
     });
     let target = json!({"kind": "Pod", "namespace": "shop", "name": "web", "uid": "u"});
     let slice = json!({
