@@ -90,6 +90,22 @@ fn what_went_unseen_is_gone_with_the_next_list() {
 }
 
 #[test]
+fn while_a_watch_is_lost_nothing_is_told_and_nothing_committed() {
+    let mut mesh = mesh();
+    mesh.lose(FactKind::EndpointSlice);
+    let delete = "delete: {kind: EndpointSlice, namespace: shop, name: web-1}";
+    mesh.edit(edit(delete)).unwrap();
+    mesh.edit(edit("delete: {kind: Service, namespace: shop, name: web}"))
+        .unwrap();
+    assert_eq!(mesh.commit(), []);
+    assert_eq!(endpoints(&mesh), 1);
+    mesh.edit(edit("relist: EndpointSlice")).unwrap();
+    mesh.commit();
+    assert_eq!(endpoints(&mesh), 0);
+    assert_eq!(mesh.state().content().services().count(), 0);
+}
+
+#[test]
 fn a_bad_object_is_named_and_says_nothing() {
     let mut mesh = mesh();
     let fqdn =
