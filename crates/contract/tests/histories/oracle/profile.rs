@@ -131,9 +131,15 @@ impl Oracle {
                 [pod] => return Ok(vec![self.pod_message(pod, address)]),
                 _ => return Err(SHARED),
             }
-            // A stream that was told of a pod keeps it until it is gone or replaced.
-            if let Some(pod) = leaving.into_iter().find(|pod| is_told_of(held, pod)) {
-                return Ok(vec![self.pod_message(pod, address)]);
+            // A stream that was told of a pod keeps it until it is gone or replaced, or
+            // nothing can be said of it.
+            let mut kept = leaving.into_iter().filter(|pod| is_told_of(held, pod));
+            let message = kept.find_map(|pod| {
+                let message = self.pod_message(pod, address);
+                (message != bare_message(address)).then_some(message)
+            });
+            if let Some(message) = message {
+                return Ok(vec![message]);
             }
         }
         let external = self.all("ExternalWorkload").iter().filter(|it| {
