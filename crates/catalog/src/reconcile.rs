@@ -129,11 +129,9 @@ fn pod(content: &Content, facts: &Facts, key: &FactKey) -> Option<Command> {
         namespace: key.namespace.clone(),
         name: key.name.clone(),
     };
-    let known = content.pod(&id);
-    match pods::record(&id, facts).map(Arc::new) {
-        Some(record) => (known != Some(&record)).then_some(Command::PutPod(id, record)),
-        None => known.map(|_| Command::RemovePod(id)),
-    }
+    let wanted = pods::record(&id, facts).map(Arc::new);
+    let committed = content.pod(&id);
+    difference(id, wanted, committed, Command::PutPod, Command::RemovePod)
 }
 
 fn service(content: &Content, facts: &Facts, key: &FactKey) -> Option<Command> {
@@ -155,11 +153,15 @@ fn slice(content: &Content, known: Known<'_>, key: &FactKey) -> Option<Command> 
         namespace: key.namespace.clone(),
         name: key.name.clone(),
     };
+    let wanted = join::record(&id, known).map(Arc::new);
     let committed = content.slice(&id);
-    match join::record(&id, known).map(Arc::new) {
-        Some(record) => (committed != Some(&record)).then_some(Command::PutSlice(id, record)),
-        None => committed.map(|_| Command::RemoveSlice(id)),
-    }
+    difference(
+        id,
+        wanted,
+        committed,
+        Command::PutSlice,
+        Command::RemoveSlice,
+    )
 }
 
 fn service_profile(content: &Content, facts: &Facts, key: &FactKey) -> Option<Command> {
@@ -167,13 +169,10 @@ fn service_profile(content: &Content, facts: &Facts, key: &FactKey) -> Option<Co
         namespace: key.namespace.clone(),
         name: key.name.clone(),
     };
-    let known = content.service_profile(&id);
-    match facts.service_profile(&id) {
-        Some(record) => {
-            (known != Some(record)).then(|| Command::PutServiceProfile(id, record.clone()))
-        }
-        None => known.map(|_| Command::RemoveServiceProfile(id)),
-    }
+    let wanted = facts.service_profile(&id).cloned();
+    let committed = content.service_profile(&id);
+    let (put, remove) = (Command::PutServiceProfile, Command::RemoveServiceProfile);
+    difference(id, wanted, committed, put, remove)
 }
 
 fn external_workload(content: &Content, facts: &Facts, key: &FactKey) -> Option<Command> {
@@ -181,12 +180,26 @@ fn external_workload(content: &Content, facts: &Facts, key: &FactKey) -> Option<
         namespace: key.namespace.clone(),
         name: key.name.clone(),
     };
-    let known = content.external_workload(&id);
-    match external::record(&id, facts).map(Arc::new) {
-        Some(record) => {
-            (known != Some(&record)).then_some(Command::PutExternalWorkload(id, record))
-        }
-        None => known.map(|_| Command::RemoveExternalWorkload(id)),
+    let wanted = external::record(&id, facts).map(Arc::new);
+    let committed = content.external_workload(&id);
+    let (put, remove) = (
+        Command::PutExternalWorkload,
+        Command::RemoveExternalWorkload,
+    );
+    difference(id, wanted, committed, put, remove)
+}
+
+/// Puts an item that is not committed as it is wanted, or takes away one that is not wanted.
+fn difference<Id, Record: PartialEq>(
+    id: Id,
+    wanted: Option<Record>,
+    committed: Option<&Record>,
+    put: impl FnOnce(Id, Record) -> Command,
+    remove: impl FnOnce(Id) -> Command,
+) -> Option<Command> {
+    match wanted {
+        Some(record) => (committed != Some(&record)).then(|| put(id, record)),
+        None => committed.map(|_| remove(id)),
     }
 }
 

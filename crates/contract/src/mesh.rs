@@ -6,7 +6,7 @@
 //! ```
 
 use lockstep_catalog::{Catalog, Listed, SourceEvent};
-use lockstep_kubernetes::convert::from_value;
+use lockstep_kubernetes::convert::{Converted, Unusable, from_value};
 use lockstep_model::{Cursor, Fact, FactKey, FactKind, Settings};
 use lockstep_position::{HistoryId, LogId, Term};
 use lockstep_state::{Batch, Command, State};
@@ -208,15 +208,9 @@ impl Mesh {
     }
 
     fn tell(&mut self, key: FactKey, object: Value) {
-        match from_value(key.kind, object) {
-            Ok(converted) => {
-                let skipped = converted.skipped.iter();
-                let skipped = skipped.map(|it| format!("{}: {it}", converted.key));
-                self.complaints.extend(skipped);
-                self.changed(converted.key, Some(converted.fact));
-            }
+        match converted(key.kind, object, &mut self.complaints) {
+            Ok(converted) => self.changed(converted.key, Some(converted.fact)),
             Err(unusable) => {
-                self.complaints.push(unusable.to_string());
                 // Without a key nothing follows from it, as in a watch.
                 if let Some(key) = unusable.key() {
                     self.changed(key.clone(), None);
@@ -245,15 +239,11 @@ impl Mesh {
         };
         let of_kind = self.objects.iter().filter(|(key, _)| key.kind == kind);
         for (key, object) in of_kind {
-            match from_value(kind, object.clone()) {
+            match converted(kind, object.clone(), &mut self.complaints) {
                 Ok(converted) => {
-                    let skipped = converted.skipped.iter();
-                    let skipped = skipped.map(|it| format!("{key}: {it}"));
-                    self.complaints.extend(skipped);
                     listed.facts.insert(converted.key, converted.fact);
                 }
                 Err(unusable) => {
-                    self.complaints.push(unusable.to_string());
                     if unusable.key().is_none() {
                         listed.unread.insert(key.clone());
                     }
@@ -267,6 +257,22 @@ impl Mesh {
         self.events += 1;
         Cursor(self.events.to_string().into())
     }
+}
+
+/// Converts an object, and notes what is said about it or its parts.
+fn converted(
+    kind: FactKind,
+    object: Value,
+    complaints: &mut Vec<String>,
+) -> Result<Converted, Unusable> {
+    let converted = from_value(kind, object);
+    match &converted {
+        Ok(Converted { key, skipped, .. }) => {
+            complaints.extend(skipped.iter().map(|it| format!("{key}: {it}")));
+        }
+        Err(unusable) => complaints.push(unusable.to_string()),
+    }
+    converted
 }
 
 /// The watched kind of a name such as `Pod`.

@@ -10,6 +10,7 @@
 //! whole, and parts of a good one that are left out ([`Skipped`]). Fields that the API
 //! allows to be absent or null never fail.
 
+mod address;
 mod duration;
 mod endpoint_slice;
 mod external_workload;

@@ -17,6 +17,7 @@ mod objects;
 mod server;
 
 use lockstep_catalog::{FactSource, Resume, SourceEvent};
+use lockstep_kubernetes::{KubernetesSession, KubernetesSource};
 use lockstep_model::{Cursor, Fact, FactKey, FactKind};
 use serde_json::json;
 
@@ -92,9 +93,7 @@ async fn a_kind_that_is_removed_is_listed_as_empty_on_the_real_server() {
     let objects = Objects::new(server.client());
     objects.create_shop().await;
     let source = server.source().await;
-    let mut session = source.follow(Resume::new());
-    let mut known = Known::default();
-    known.learn_until(&mut session, Known::is_complete).await;
+    let (mut session, mut known) = followed(&source).await;
     assert_eq!(known.named(FactKind::Server, "web"), 1);
 
     server.remove_servers().await;
@@ -104,13 +103,19 @@ async fn a_kind_that_is_removed_is_listed_as_empty_on_the_real_server() {
     known.assert_equals(&source.list().await.unwrap());
 }
 
+/// A session that began with nothing, and what it told up to the last first list.
+async fn followed(source: &KubernetesSource) -> (KubernetesSession, Known) {
+    let mut session = source.follow(Resume::new());
+    let mut known = Known::default();
+    known.learn_until(&mut session, Known::is_complete).await;
+    (session, known)
+}
+
 async fn kinds_that_are_installed_later_are_noticed(server: Server) {
     let objects = Objects::new(server.client());
     objects.create_namespace().await;
     let source = server.source().await;
-    let mut session = source.follow(Resume::new());
-    let mut known = Known::default();
-    known.learn_until(&mut session, Known::is_complete).await;
+    let (mut session, mut known) = followed(&source).await;
     let custom = FactKind::ALL.into_iter().filter(|kind| kind.is_optional());
     let custom: Vec<FactKind> = custom.collect();
     for kind in &custom {
@@ -147,9 +152,7 @@ async fn everything_is_listed_in_pages_and_then_followed(server: Server) {
     let before = server.lists().await;
 
     let source = server.source().await;
-    let mut session = source.follow(Resume::new());
-    let mut known = Known::default();
-    known.learn_until(&mut session, Known::is_complete).await;
+    let (mut session, mut known) = followed(&source).await;
     let after = server.lists().await;
     for kind in FactKind::ALL {
         let pages = if kind == FactKind::Node { 2 } else { 1 };
@@ -194,9 +197,7 @@ async fn a_cursor_resumes_with_exactly_what_was_missed_and_without_a_list(server
     let objects = Objects::new(server.client());
     objects.create_shop().await;
     let source = server.source().await;
-    let mut session = source.follow(Resume::new());
-    let mut known = Known::default();
-    known.learn_until(&mut session, Known::is_complete).await;
+    let (session, mut known) = followed(&source).await;
     server.wait_for_watches(1).await;
 
     // Dropping the session stops every request.
@@ -249,9 +250,7 @@ async fn forgotten_history_is_listed_once(server: Server) {
     let objects = Objects::new(server.client());
     objects.create_shop().await;
     let source = server.source().await;
-    let mut session = source.follow(Resume::new());
-    let mut known = Known::default();
-    known.learn_until(&mut session, Known::is_complete).await;
+    let (session, mut known) = followed(&source).await;
     drop(session);
     server.wait_for_watches(0).await;
 
@@ -282,9 +281,7 @@ async fn watches_that_the_server_closes_resume_without_loss(mut server: Server) 
     let objects = Objects::new(server.client());
     objects.create_shop().await;
     let source = server.source().await;
-    let mut session = source.follow(Resume::new());
-    let mut known = Known::default();
-    known.learn_until(&mut session, Known::is_complete).await;
+    let (mut session, mut known) = followed(&source).await;
     for round in 0..3 {
         server.wait_for_watches(1).await;
         server.close_watches().await;

@@ -11,7 +11,7 @@ mod harness;
 
 use harness::{
     PATIENCE, agreed,
-    proxy::{Open, Proxy, address},
+    proxy::{Open, Proxy},
     status,
 };
 use linkerd2_proxy_api::destination::update::Update as Kind;
@@ -178,8 +178,8 @@ async fn every_edit_reaches_every_open_stream_as_the_right_message() {
             Kind::Remove(gone) => {
                 let gone: Vec<_> = gone
                     .addrs
-                    .iter()
-                    .map(|gone| address(gone).unwrap())
+                    .into_iter()
+                    .map(|gone| SocketAddr::try_from(gone).unwrap())
                     .collect();
                 assert_eq!(gone, ["10.9.0.2:8080".parse().unwrap()]);
             }

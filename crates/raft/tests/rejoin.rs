@@ -26,6 +26,15 @@ async fn lose(group: &mut Group, at: usize) -> (ReplicaId, ReplicaId) {
     (old, group.replica(at).node.id())
 }
 
+/// Waits until the leader knows a replica that came back under a new id.
+async fn known_to(group: &Group, leader: usize, new: ReplicaId) {
+    eventually("the new one to be known", || async {
+        let members = group.replica(leader).node.status().members;
+        members.iter().any(|member| member.id == new).then_some(())
+    })
+    .await;
+}
+
 /// Waits until every running replica knows exactly these voters and nobody else.
 async fn settled(group: &Group, voters: &BTreeSet<ReplicaId>) {
     eventually("the members to be the same everywhere", || async {
@@ -111,11 +120,7 @@ async fn a_leader_that_stops_while_a_replica_catches_up_leaves_three_members() {
     let (leader, _) = group.leader().await;
     let lost = (leader + 1) % 3;
     let (_, new) = lose(&mut group, lost).await;
-    eventually("the new one to be known", || async {
-        let members = group.replica(leader).node.status().members;
-        members.iter().any(|member| member.id == new).then_some(())
-    })
-    .await;
+    known_to(&group, leader, new).await;
     group.stop_one(leader).await;
     group.start_one(leader).await.unwrap();
     settled(&group, &ids(&group)).await;
@@ -131,11 +136,7 @@ async fn the_next_leader_goes_on_where_the_last_one_stopped() {
     let leader_id = group.replica(leader).node.id();
     let lost = (leader + 1) % 5;
     let (_, new) = lose(&mut group, lost).await;
-    eventually("the new one to be known", || async {
-        let members = group.replica(leader).node.status().members;
-        members.iter().any(|member| member.id == new).then_some(())
-    })
-    .await;
+    known_to(&group, leader, new).await;
     group.stop_one(leader).await;
     let mut voters = ids(&group);
     voters.insert(leader_id);
@@ -151,14 +152,7 @@ async fn a_replica_that_is_lost_again_before_it_votes_leaves_nothing_behind() {
     let (leader, _) = group.leader().await;
     let lost = (leader + 1) % 3;
     let (_, first) = lose(&mut group, lost).await;
-    eventually("the new one to be known", || async {
-        let members = group.replica(leader).node.status().members;
-        members
-            .iter()
-            .any(|member| member.id == first)
-            .then_some(())
-    })
-    .await;
+    known_to(&group, leader, first).await;
     let (gone, second) = lose(&mut group, lost).await;
     assert_eq!(gone, first);
     assert_ne!(second, first);

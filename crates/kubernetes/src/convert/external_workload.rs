@@ -7,9 +7,10 @@ use std::net::IpAddr;
 
 use super::{
     Converted, Skipped, Unusable,
+    address::ip,
     field::{Fault, Field},
     metadata::{annotation, labels, single_owner},
-    port_list::{OPAQUE_PORTS, port_list},
+    port_list::{OPAQUE_PORTS, port, port_list},
 };
 
 pub(super) fn convert(
@@ -60,14 +61,7 @@ fn ips(list: &Field<'_>, skipped: &mut Vec<Skipped>) -> Result<Vec<IpAddr>, Faul
     let mut ips = Vec::new();
     for each in list.items()? {
         let text = each.member("ip")?.text()?;
-        match text.parse() {
-            Ok(ip) => ips.push(ip),
-            Err(_) => skipped.push(Skipped::Address {
-                field: "spec.workloadIPs",
-                text: text.to_owned(),
-                expected: "an IP address",
-            }),
-        }
+        ips.extend(ip("spec.workloadIPs", text, skipped));
     }
     Ok(ips)
 }
@@ -77,17 +71,14 @@ fn ports(list: &Field<'_>, skipped: &mut Vec<Skipped>) -> Result<Vec<NamedPort>,
     let mut ports = Vec::new();
     for each in list.items()? {
         let number = each.member("port")?.whole()?;
-        match u16::try_from(number).ok().filter(|port| *port != 0) {
-            Some(port) => ports.push(NamedPort {
-                name: each.member("name")?.text()?.into(),
-                port,
-                host_port: None,
-            }),
-            None => skipped.push(Skipped::Port {
-                field: "spec.ports",
-                number,
-            }),
-        }
+        let Some(port) = port("spec.ports", number, skipped) else {
+            continue;
+        };
+        ports.push(NamedPort {
+            name: each.member("name")?.text()?.into(),
+            port,
+            host_port: None,
+        });
     }
     Ok(ports)
 }

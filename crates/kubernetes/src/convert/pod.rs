@@ -8,6 +8,7 @@ use std::net::IpAddr;
 
 use super::{
     Converted, Skipped, Unusable,
+    address::ip,
     metadata::{annotation, given, key, label, labels, single_owner},
     port_list::{NamedPorts, OPAQUE_PORTS, SKIP_INBOUND_PORTS, port_list},
 };
@@ -87,18 +88,7 @@ fn ips(
         many
     };
     let texts = texts.iter().filter(|text| !text.is_empty());
-    let parsed = texts.filter_map(|text| match text.parse() {
-        Ok(ip) => Some(ip),
-        Err(_) => {
-            skipped.push(Skipped::Address {
-                field,
-                text: (*text).to_owned(),
-                expected: "an IP address",
-            });
-            None
-        }
-    });
-    parsed.collect()
+    texts.filter_map(|text| ip(field, text, skipped)).collect()
 }
 
 fn phase(status: &PodStatus) -> PodPhase {

@@ -14,13 +14,15 @@ pub(super) const SKIP_INBOUND_PORTS: &str = "config.linkerd.io/skip-inbound-port
 pub(super) type NamedPorts<'a> = BTreeMap<&'a str, u16>;
 
 /// The number as a port; zero and what does not fit is skipped.
-pub(super) fn port(field: &'static str, number: i32, skipped: &mut Vec<Skipped>) -> Option<u16> {
+pub(super) fn port(
+    field: &'static str,
+    number: impl Into<i64>,
+    skipped: &mut Vec<Skipped>,
+) -> Option<u16> {
+    let number = number.into();
     let port = u16::try_from(number).ok().filter(|port| *port != 0);
     if port.is_none() {
-        skipped.push(Skipped::Port {
-            field,
-            number: number.into(),
-        });
+        skipped.push(Skipped::Port { field, number });
     }
     port
 }

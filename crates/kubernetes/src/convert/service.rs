@@ -13,6 +13,7 @@ use std::net::IpAddr;
 
 use super::{
     Converted, Skipped, Unusable,
+    address::ip,
     metadata::{annotation, key},
     port_list::{OPAQUE_PORTS, port, port_list},
 };
@@ -92,18 +93,9 @@ fn cluster_ips(spec: &ServiceSpec, skipped: &mut Vec<Skipped>) -> Vec<IpAddr> {
     let addresses = texts
         .iter()
         .filter(|text| !matches!(text.as_str(), "" | "None"));
-    let parsed = addresses.filter_map(|text| match text.parse() {
-        Ok(ip) => Some(ip),
-        Err(_) => {
-            skipped.push(Skipped::Address {
-                field: "spec.clusterIPs",
-                text: text.clone(),
-                expected: "an IP address",
-            });
-            None
-        }
-    });
-    parsed.collect()
+    addresses
+        .filter_map(|text| ip("spec.clusterIPs", text, skipped))
+        .collect()
 }
 
 fn remote(service: &Service) -> Option<RemoteDiscovery> {

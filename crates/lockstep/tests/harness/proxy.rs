@@ -4,13 +4,8 @@ use linkerd2_proxy_api::destination::{
     DestinationProfile, GetDestination, Update, destination_client::DestinationClient,
     update::Update as Kind,
 };
-use linkerd2_proxy_api::net::{IpAddress, TcpAddress, ip_address::Ip};
 use lockstep_contract::fold::Folded;
-use std::{
-    collections::BTreeSet,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    time::Duration,
-};
+use std::{collections::BTreeSet, net::SocketAddr, time::Duration};
 use tonic::{Code, Status, Streaming, transport::Channel};
 
 /// What a client is told once, with the labels of the answer.
@@ -139,18 +134,6 @@ impl Open {
             }
         }
     }
-}
-
-pub fn address(address: &TcpAddress) -> Option<SocketAddr> {
-    let port = u16::try_from(address.port).ok()?;
-    let IpAddress { ip } = address.ip.as_ref()?;
-    let ip: IpAddr = match ip.as_ref()? {
-        Ip::Ipv4(bits) => Ipv4Addr::from_bits(*bits).into(),
-        Ip::Ipv6(halves) => {
-            Ipv6Addr::from_bits(u128::from(halves.first) << 64 | u128::from(halves.last)).into()
-        }
-    };
-    Some(SocketAddr::new(ip, port))
 }
 
 /// Whether a proxy would give up discovery for good because of this status.

@@ -7,9 +7,9 @@ use k8s_openapi::api::{
 use lockstep_model::{
     AddressFamily, EndpointFact, ExternalWorkloadId, PodId, Readiness, TargetRef, Text,
 };
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::convert::{Skipped, metadata::given};
+use crate::convert::{Skipped, address::address, metadata::given};
 
 /// The endpoint of a slice in `slice_namespace`; `None` if it refers to something that is
 /// not known.
@@ -95,28 +95,13 @@ fn addresses(
     family: AddressFamily,
     skipped: &mut Vec<Skipped>,
 ) -> Vec<IpAddr> {
-    let parsed = endpoint.addresses.iter().filter_map(|text| {
-        let address = address(text, family);
-        if address.is_none() {
-            skipped.push(Skipped::Address {
-                field: "endpoints.addresses",
-                text: text.clone(),
-                expected: match family {
-                    AddressFamily::V4 => "an IPv4 address",
-                    AddressFamily::V6 => "an IPv6 address",
-                },
-            });
-        }
-        address
+    const FIELD: &str = "endpoints.addresses";
+    let texts = endpoint.addresses.iter();
+    let parsed = texts.filter_map(|text| match family {
+        AddressFamily::V4 => address::<Ipv4Addr>(FIELD, text, "an IPv4 address", skipped),
+        AddressFamily::V6 => address::<Ipv6Addr>(FIELD, text, "an IPv6 address", skipped),
     });
     parsed.collect()
-}
-
-fn address(text: &str, family: AddressFamily) -> Option<IpAddr> {
-    match family {
-        AddressFamily::V4 => text.parse().ok().map(IpAddr::V4),
-        AddressFamily::V6 => text.parse().ok().map(IpAddr::V6),
-    }
 }
 
 fn sorted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Text> {
