@@ -9,5 +9,5 @@ mod operator;
 mod serve;
 mod service;
 
-pub use operator::{AuditError, Operator, Readiness};
+pub use operator::{AuditError, Operator, Readiness, TransferError};
 pub use serve::serve;

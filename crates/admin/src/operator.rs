@@ -29,6 +29,29 @@ pub enum AuditError {
     NotSynced(String),
 }
 
+/// Why the lead was not handed over.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum TransferError {
+    /// Only the leader can.
+    #[error("only the leader hands over the lead; the leader is {leader}")]
+    NotLeader {
+        /// The leader's name, or `unknown`.
+        leader: String,
+    },
+    /// Nobody is called what was asked for.
+    #[error("{0}")]
+    Unknown(String),
+    /// Who was asked for cannot lead, or nobody else can.
+    #[error("{0}")]
+    Refused(String),
+    /// Not now: who could lead is away, or did not take the lead.
+    #[error("{0}")]
+    NotNow(String),
+    /// Another hand-over is under way.
+    #[error("the lead is being handed over already")]
+    UnderWay,
+}
+
 /// What an operator may ask of one replica.
 pub trait Operator: Send + Sync + 'static {
     /// Where the replica is and how it fares.
@@ -39,6 +62,12 @@ pub trait Operator: Send + Sync + 'static {
 
     /// Lists the source afresh and compares.
     fn audit(&self) -> impl Future<Output = Result<pb::AuditReply, AuditError>> + Send;
+
+    /// Hands the lead to the voter of this name or id, or to the most caught-up one.
+    fn transfer_leadership(
+        &self,
+        to: Option<&str>,
+    ) -> impl Future<Output = Result<pb::TransferLeadershipReply, TransferError>> + Send;
 
     /// Whether it takes new clients.
     fn readiness(&self) -> Readiness;

@@ -4,7 +4,7 @@ use lockstep_proto::admin::v1 as pb;
 use std::sync::Arc;
 use tonic::{Request, Response, Status};
 
-use crate::{AuditError, Operator};
+use crate::{AuditError, Operator, TransferError};
 
 pub(crate) struct AdminService<O>(pub(crate) Arc<O>);
 
@@ -34,6 +34,32 @@ impl<O: Operator> pb::admin_server::Admin for AdminService<O> {
             .await
             .map(Response::new)
             .map_err(audit_status)
+    }
+
+    async fn transfer_leadership(
+        &self,
+        request: Request<pb::TransferLeadershipRequest>,
+    ) -> Result<Response<pb::TransferLeadershipReply>, Status> {
+        let to = request.into_inner().to;
+        let to = (!to.is_empty()).then_some(to.as_str());
+        self.0
+            .transfer_leadership(to)
+            .await
+            .map(Response::new)
+            .map_err(transfer_status)
+    }
+}
+
+/// What asking again cannot change is a precondition, the rest may pass.
+fn transfer_status(error: TransferError) -> Status {
+    let text = error.to_string();
+    match error {
+        TransferError::Unknown(_) => Status::not_found(text),
+        TransferError::NotLeader { .. } | TransferError::Refused(_) => {
+            Status::failed_precondition(text)
+        }
+        TransferError::NotNow(_) => Status::unavailable(text),
+        TransferError::UnderWay => Status::aborted(text),
     }
 }
 

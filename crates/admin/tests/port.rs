@@ -6,7 +6,7 @@
     reason = "tests"
 )]
 
-use lockstep_admin::{AuditError, Operator, Readiness, serve};
+use lockstep_admin::{AuditError, Operator, Readiness, TransferError, serve};
 use lockstep_proto::admin::v1::{self as pb, admin_client::AdminClient};
 use std::{net::SocketAddr, sync::Arc};
 use tokio::{
@@ -19,6 +19,7 @@ use tonic::Code;
 struct Replica {
     readiness: Readiness,
     audit: fn() -> Result<pb::AuditReply, AuditError>,
+    transfer: fn(Option<&str>) -> Result<pb::TransferLeadershipReply, TransferError>,
 }
 
 impl Operator for Replica {
@@ -44,6 +45,13 @@ impl Operator for Replica {
         (self.audit)()
     }
 
+    async fn transfer_leadership(
+        &self,
+        to: Option<&str>,
+    ) -> Result<pb::TransferLeadershipReply, TransferError> {
+        (self.transfer)(to)
+    }
+
     fn readiness(&self) -> Readiness {
         self.readiness.clone()
     }
@@ -57,6 +65,13 @@ fn ready() -> Replica {
     Replica {
         readiness: Readiness::Ready,
         audit: || Ok(pb::AuditReply::default()),
+        transfer: |to| {
+            Ok(pb::TransferLeadershipReply {
+                from: "replica-1".to_owned(),
+                to: to.unwrap_or("anybody").to_owned(),
+                term: 4,
+            })
+        },
     }
 }
 
@@ -171,6 +186,74 @@ async fn an_audit_that_cannot_be_made_says_why_and_whom_to_ask() {
             .await
             .unwrap();
         let refused = client.audit(pb::AuditRequest {}).await.unwrap_err();
+        assert_eq!((refused.code(), refused.message()), (code, message));
+    }
+}
+
+#[tokio::test]
+async fn the_lead_goes_to_whom_was_asked_for_or_to_anybody() {
+    let address = start(ready()).await;
+    let mut client = AdminClient::connect(format!("http://{address}"))
+        .await
+        .unwrap();
+    for (asked, led) in [("", "anybody"), ("replica-3", "replica-3")] {
+        let request = pb::TransferLeadershipRequest {
+            to: asked.to_owned(),
+        };
+        let reply = client.transfer_leadership(request).await.unwrap();
+        assert_eq!(reply.into_inner().to, led);
+    }
+}
+
+#[tokio::test]
+async fn a_lead_that_stays_says_why_and_whether_to_ask_again() {
+    type Refusing = fn(Option<&str>) -> Result<pb::TransferLeadershipReply, TransferError>;
+    let cases: [(Refusing, Code, &str); 5] = [
+        (
+            |_| {
+                Err(TransferError::NotLeader {
+                    leader: "replica-2".to_owned(),
+                })
+            },
+            Code::FailedPrecondition,
+            "only the leader hands over the lead; the leader is replica-2",
+        ),
+        (
+            |_| Err(TransferError::Unknown("no member is called `x`".to_owned())),
+            Code::NotFound,
+            "no member is called `x`",
+        ),
+        (
+            |_| Err(TransferError::Refused("no other replica votes".to_owned())),
+            Code::FailedPrecondition,
+            "no other replica votes",
+        ),
+        (
+            |_| {
+                Err(TransferError::NotNow(
+                    "no other voter has answered".to_owned(),
+                ))
+            },
+            Code::Unavailable,
+            "no other voter has answered",
+        ),
+        (
+            |_| Err(TransferError::UnderWay),
+            Code::Aborted,
+            "the lead is being handed over already",
+        ),
+    ];
+    for (transfer, code, message) in cases {
+        let address = start(Replica {
+            transfer,
+            ..ready()
+        })
+        .await;
+        let mut client = AdminClient::connect(format!("http://{address}"))
+            .await
+            .unwrap();
+        let request = pb::TransferLeadershipRequest::default();
+        let refused = client.transfer_leadership(request).await.unwrap_err();
         assert_eq!((refused.code(), refused.message()), (code, message));
     }
 }

@@ -86,6 +86,17 @@ impl Admin {
         Ok(reply.into_inner())
     }
 
+    /// Has the leader hand over to the voter of this name or id; empty for any.
+    pub(crate) async fn transfer_leadership(
+        &mut self,
+        to: &str,
+    ) -> Result<pb::TransferLeadershipReply, AskError> {
+        let request = pb::TransferLeadershipRequest { to: to.to_owned() };
+        let reply = self.client.transfer_leadership(request).await;
+        let reply = reply.map_err(|status| AskError::from_status(&self.address, &status))?;
+        Ok(reply.into_inner())
+    }
+
     fn read(&self, position: &pb::Position) -> Result<Position, AskError> {
         read_position(position).map_err(|error| AskError::Unreadable {
             address: self.address.clone(),

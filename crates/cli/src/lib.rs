@@ -1,4 +1,4 @@
-//! The operator's verbs: resolve, status, check.
+//! The operator's verbs: resolve, status, check, members.
 //!
 //! A verb asks replicas over the same ports that proxies and operators use, and never reads a
 //! replica's files: what it prints is what any client can see.
@@ -13,6 +13,7 @@ mod codec;
 mod endpoint;
 mod exit;
 mod labels;
+mod members;
 mod positions;
 mod proxy;
 mod resolve;
@@ -25,6 +26,7 @@ mod told;
 pub use address::{Address, InvalidAddress};
 pub use check::CheckArgs;
 pub use exit::Exit;
+pub use members::MembersArgs;
 pub use resolve::ResolveArgs;
 pub use screen::{Format, Progress, Screen};
 pub use span::InvalidSpan;
@@ -43,6 +45,8 @@ pub enum Verb {
     Status(StatusArgs),
     /// Checks that replicas agree with each other and with the source
     Check(CheckArgs),
+    /// Says who belongs to the group and who leads it, and changes it
+    Members(MembersArgs),
 }
 
 /// Why a verb stopped.
@@ -77,6 +81,7 @@ pub async fn run_on(verb: Verb, screen: &mut Screen<'_>) -> Exit {
         Verb::Resolve(args) => ("resolve", resolve::run(args, screen).await),
         Verb::Status(args) => ("status", status::run(args, screen).await),
         Verb::Check(args) => ("check", check::run(args, screen).await),
+        Verb::Members(args) => ("members", members::run(args, screen).await),
     };
     let error = match end {
         Ok(exit) => return exit,

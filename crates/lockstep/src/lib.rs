@@ -9,6 +9,7 @@ mod dev;
 mod fresh;
 mod greeting;
 mod group;
+mod leadership;
 mod listen;
 mod logging;
 mod metrics;
@@ -22,6 +23,7 @@ mod settings;
 mod shutdown;
 mod source;
 mod tasks;
+mod transfer;
 mod wire;
 
 use clap::Parser;

@@ -1,6 +1,6 @@
 //! What operators are told of one replica.
 
-use lockstep_admin::{AuditError, Operator, Readiness};
+use lockstep_admin::{AuditError, Operator, Readiness, TransferError};
 use lockstep_catalog::FactSource;
 use lockstep_model::{FactKind, Settings};
 use lockstep_position::{LogId, ReplicaId, Revision};
@@ -9,13 +9,16 @@ use lockstep_raft::{RaftStatus, Role};
 use lockstep_replica::{Freshness, FreshnessState, Replica, label_of};
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-use crate::{Source, audit, config::Endpoints, metrics::ReplicaMetrics};
+use crate::{
+    Source, audit, config::Endpoints, leadership::Leadership, metrics::ReplicaMetrics, transfer,
+};
 
 /// One replica as operators see it.
 pub(crate) struct ReplicaOperator {
     cluster: String,
     endpoints: Endpoints,
     replica: Replica,
+    leadership: Leadership,
     source: Arc<Source>,
     metrics: ReplicaMetrics,
     settings: Arc<Settings>,
@@ -25,7 +28,7 @@ pub(crate) struct ReplicaOperator {
 impl ReplicaOperator {
     pub(crate) fn new(
         (cluster, endpoints): (String, Endpoints),
-        replica: Replica,
+        (replica, leadership): (Replica, Leadership),
         source: Arc<Source>,
         metrics: ReplicaMetrics,
         settings: Arc<Settings>,
@@ -35,19 +38,12 @@ impl ReplicaOperator {
             cluster,
             endpoints,
             replica,
+            leadership,
             source,
             metrics,
             settings,
             started,
         }
-    }
-
-    fn leader_name(&self, raft: &RaftStatus) -> String {
-        let Some(leader) = leader_of(raft) else {
-            return "unknown".to_owned();
-        };
-        let member = raft.members.iter().find(|member| member.id == leader);
-        member.map_or_else(|| leader.to_string(), |member| member.name.clone())
     }
 
     fn source_status(&self, following: bool) -> pb::Source {
@@ -142,10 +138,17 @@ impl Operator for ReplicaOperator {
         let raft = self.replica.raft();
         if raft.role.leading().is_none() {
             return Err(AuditError::NotLeader {
-                leader: self.leader_name(&raft),
+                leader: leader_name(&raft),
             });
         }
         audit::audit(&self.replica, &self.source, &self.settings).await
+    }
+
+    async fn transfer_leadership(
+        &self,
+        to: Option<&str>,
+    ) -> Result<pb::TransferLeadershipReply, TransferError> {
+        transfer::transfer(&self.replica, &self.leadership, to).await
     }
 
     fn readiness(&self) -> Readiness {
@@ -171,6 +174,11 @@ fn readiness(role: Role, state: FreshnessState) -> Readiness {
             FreshnessState::Fresh | FreshnessState::Stale,
         ) => Readiness::Ready,
     }
+}
+
+/// What people call the leader.
+pub(crate) fn leader_name(raft: &RaftStatus) -> String {
+    leader_of(raft).map_or_else(|| "unknown".to_owned(), |leader| raft.name_of(leader))
 }
 
 fn leader_of(raft: &RaftStatus) -> Option<ReplicaId> {

@@ -6,17 +6,18 @@
 //! ```
 
 use anyhow::Context;
-use lockstep_ingest::{Ingest, Lead};
+use lockstep_ingest::Ingest;
 use lockstep_position::HistoryId;
 use lockstep_raft::{Compaction, Config, Limits, Listen, Timing};
 use lockstep_replica::{Replica, ReplicaTasks};
 use std::{io, sync::Arc};
-use tokio::{net::TcpListener, sync::watch};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     ServeConfig, Source, Tuning,
     config::Endpoints,
+    leadership::Leadership,
     listen::{ListenError, Listeners},
     logging,
     metrics::ReplicaMetrics,
@@ -80,6 +81,7 @@ pub async fn start(
     let cluster = config.cluster.clone();
     let peer = listeners.peer.into_std()?;
     let (replica, replica_tasks) = threads.consensus.run(start_replica(config, peer)).await??;
+    let leadership = Leadership::of(&replica);
     let metrics = ReplicaMetrics::new(&replica, &source);
     let stop = CancellationToken::new();
     let mut tasks = Tasks::default();
@@ -97,7 +99,7 @@ pub async fn start(
     tasks.spawn_on(
         threads.ingest.handle(),
         "the ingest",
-        ingest_while_leading(ingest, &replica, stop.clone()),
+        ingest_while_leading(ingest, &leadership, stop.clone()),
     );
     let view = Arc::new(replica.view());
     let proxies = proxy_port::serve(
@@ -110,7 +112,7 @@ pub async fn start(
     tasks.spawn("the proxy port", proxies);
     let operator = ReplicaOperator::new(
         (cluster, endpoints),
-        replica.clone(),
+        (replica.clone(), leadership),
         source,
         metrics,
         settings,
@@ -182,23 +184,14 @@ fn random_history() -> io::Result<HistoryId> {
 
 fn ingest_while_leading(
     ingest: Ingest<Source, lockstep_replica::Proposer>,
-    replica: &Replica,
+    leadership: &Leadership,
     stop: CancellationToken,
 ) -> impl Future<Output = anyhow::Result<()>> + Send + 'static {
-    let mut role = replica.role();
-    let (lead, leading) = watch::channel::<Lead>(role.borrow().leading());
-    let follow_role = async move {
-        while role.changed().await.is_ok() {
-            lead.send_if_modified(|lead| {
-                let now = role.borrow_and_update().leading();
-                std::mem::replace(lead, now) != now
-            });
-        }
-    };
+    let (lead, follow) = leadership.lead();
     async move {
         tokio::select! {
             () = stop.cancelled() => {}
-            ((), ()) = async { tokio::join!(follow_role, ingest.run(leading)) } => {}
+            ((), ()) = async { tokio::join!(follow, ingest.run(lead)) } => {}
         }
         Ok(())
     }

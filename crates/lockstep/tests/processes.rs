@@ -10,70 +10,10 @@ mod harness;
 
 use harness::{
     agreed, eventually, leader, positions,
-    process::Fleet,
-    proxy::{Open, Proxy},
+    scene::{Scene, addresses, open},
     status,
 };
-use std::{collections::BTreeSet, fs, net::SocketAddr, path::Path, time::Duration};
-
-const MANY: &str = "many.shop.svc.cluster.local:80";
-
-/// A service with `count` addresses.
-fn write_service(folder: &Path, count: u8) {
-    let endpoints: String = (1..=count)
-        .map(|last| format!("- addresses: [\"10.7.0.{last}\"]\n  conditions: {{ready: true}}\n"))
-        .collect();
-    let text = format!(
-        "apiVersion: v1\nkind: Service\nmetadata: {{name: many, namespace: shop}}\n\
-         spec:\n  ports: [{{name: http, port: 80}}]\n---\n\
-         apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata:\n  name: many-1\n  \
-         namespace: shop\n  labels: {{kubernetes.io/service-name: many}}\naddressType: IPv4\n\
-         ports: [{{name: http, port: 8080, protocol: TCP}}]\nendpoints:\n{endpoints}"
-    );
-    // As editors save: a reader never sees half a file.
-    fs::write(folder.join("many.new"), text).unwrap();
-    fs::rename(folder.join("many.new"), folder.join("many.yaml")).unwrap();
-}
-
-fn addresses(count: u8) -> BTreeSet<SocketAddr> {
-    (1..=count)
-        .map(|last| SocketAddr::from(([10, 7, 0, last], 8080)))
-        .collect()
-}
-
-async fn open(proxy: SocketAddr) -> Open {
-    eventually("an open stream", async || {
-        let mut stream = Proxy::connect(proxy).await?.open(MANY).await?;
-        stream.next().await?;
-        Ok::<Open, tonic::Status>(stream)
-    })
-    .await
-}
-
-struct Scene {
-    folder: tempfile::TempDir,
-    fleet: Fleet,
-}
-
-impl Scene {
-    fn new(flags: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let manifests = folder.path().join("manifests");
-        fs::create_dir(&manifests).unwrap();
-        write_service(&manifests, 1);
-        let source = ["--manifests", manifests.to_str().unwrap()];
-        let fleet = Fleet::start(&folder.path().join("data"), &source, flags);
-        Self { folder, fleet }
-    }
-
-    fn write(&self, count: u8) {
-        write_service(&self.folder.path().join("manifests"), count);
-    }
-
-    async fn revision(&self, at_least: u64) -> u64 {
-        agreed(&self.fleet.admins(), at_least).await.revision
-    }
-}
+use std::{fs, net::SocketAddr, time::Duration};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_follower_comes_back_with_what_it_had() {

@@ -109,15 +109,35 @@ pub enum BarrierError {
 
 /// Why leadership was not handed over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TransferError {
-    /// Only the leader can hand over leadership.
+pub enum HandOverError {
+    /// Only the leader can hand over leadership. Nothing was tried.
     #[error("not the leader")]
-    NotLeader,
-    /// The replica asked for is not a voter of the group, or is this one.
+    NotLeader {
+        /// The leader that this replica knows of.
+        leader: Option<ReplicaId>,
+    },
+    /// The replica asked for is not a voter of the group, or is this one. Nothing was tried.
     #[error("{to} is not another voter of the group")]
     NotAVoter {
         /// The replica asked for.
         to: ReplicaId,
+    },
+    /// The replica asked for did not catch up in time. This one leads on.
+    #[error("{to} did not catch up with the log within {limit:?}")]
+    Behind {
+        /// The replica asked for.
+        to: ReplicaId,
+        /// The time it was given.
+        limit: Duration,
+    },
+    /// It was told to stand for election, and nobody was seen to win in time:
+    /// somebody may yet.
+    #[error("{to} did not take the lead within {limit:?}")]
+    NotTaken {
+        /// The replica asked for.
+        to: ReplicaId,
+        /// The time it was given.
+        limit: Duration,
     },
     /// The node has stopped.
     #[error("the node has stopped")]

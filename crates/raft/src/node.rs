@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::{BarrierError, ProposeError, ReadError, StartError, TransferError};
+use crate::error::{BarrierError, ProposeError, ReadError, StartError};
 use crate::library::{LeaderTerm, Payload, Raft, log_id_of};
 use crate::peer::Peers;
 use crate::read::Reads;
@@ -32,6 +32,7 @@ pub(crate) struct Inner {
     pub(crate) folder: Arc<DataFolder>,
     pub(crate) peers: Peers,
     pub(crate) reads: Reads,
+    pub(crate) lease: Duration,
     pub(crate) role: watch::Receiver<Role>,
     pub(crate) applied: watch::Receiver<Option<LogId>>,
     pub(crate) stop: CancellationToken,
@@ -228,24 +229,6 @@ impl Node {
             Ok(Err(_)) => Err(BarrierError::Read(ReadError::Stopped)),
             Err(_) => Err(BarrierError::NotApplied { index, limit }),
         }
-    }
-
-    /// Hands leadership to another voter. Returns when the request is on its
-    /// way; watch [`Node::role`] for the effect.
-    ///
-    /// # Errors
-    ///
-    /// See [`TransferError`].
-    pub async fn transfer_leadership(&self, to: ReplicaId) -> Result<(), TransferError> {
-        if self.role().borrow().leading().is_none() {
-            return Err(TransferError::NotLeader);
-        }
-        let is_voter = self.0.raft.voter_ids().any(|voter| voter == to);
-        if !is_voter || to == self.id() {
-            return Err(TransferError::NotAVoter { to });
-        }
-        let handed = self.0.raft.trigger().transfer_leader(to).await;
-        handed.map_err(|_| TransferError::Stopped)
     }
 
     /// Takes a snapshot now, whatever the compaction settings say; does

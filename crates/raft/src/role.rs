@@ -45,4 +45,13 @@ impl Role {
             Self::Follower { .. } | Self::Learner { .. } => None,
         }
     }
+
+    /// The other replica that this one follows; `None` of a leader, or while none is known.
+    #[must_use]
+    pub const fn leader(&self) -> Option<ReplicaId> {
+        match self {
+            Self::Leader { .. } => None,
+            Self::Follower { leader, .. } | Self::Learner { leader, .. } => *leader,
+        }
+    }
 }

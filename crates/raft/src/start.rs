@@ -82,6 +82,7 @@ pub(crate) async fn start(
         folder,
         peers,
         reads,
+        lease: config.timing.election_max,
         role: role_watch,
         applied: applied_watch,
         stop,

@@ -33,6 +33,9 @@ pub struct RaftStatus {
     pub snapshot: Option<LogId>,
     /// The last entry that was cut from its log.
     pub purged: Option<LogId>,
+    /// How long silence may last: a leader that no quorum has answered for longer proposes
+    /// nothing, and a follower that is silent for longer counts as away.
+    pub lease: Duration,
     /// The members of the group, sorted by id. Empty before bootstrap.
     pub members: Vec<MemberStatus>,
     /// Its data folder.
@@ -65,6 +68,15 @@ pub struct DiskStatus {
     pub snapshot_bytes: u64,
 }
 
+impl RaftStatus {
+    /// What people call a replica: its configured name, or the id of one that is no member.
+    #[must_use]
+    pub fn name_of(&self, id: ReplicaId) -> String {
+        let member = self.members.iter().find(|member| member.id == id);
+        member.map_or_else(|| id.to_string(), |member| member.name.clone())
+    }
+}
+
 /// Puts together what a node knows about itself.
 pub(crate) fn status_of(node: &Inner) -> RaftStatus {
     let metrics = node.raft.metrics();
@@ -82,6 +94,7 @@ pub(crate) fn status_of(node: &Inner) -> RaftStatus {
         applied,
         snapshot: now.snapshot.as_ref().map(log_id_of),
         purged: bounds.purged,
+        lease: node.lease,
         members: members_of(node, &now),
         disk: DiskStatus {
             log_bytes: node.folder.log().file_bytes(),

@@ -12,9 +12,7 @@ mod group;
 use bytes::Bytes;
 use group::{Group, eventually};
 use lockstep_position::{LogId, Term};
-use lockstep_raft::{
-    BarrierError, Compaction, Limits, ProposeError, ReadError, Role, TransferError,
-};
+use lockstep_raft::{BarrierError, Compaction, Limits, ProposeError, ReadError, Role};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_millis(400);
@@ -243,30 +241,6 @@ async fn a_proposal_for_another_term_is_not_appended() {
             node.id()
         )
     );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn leadership_can_be_handed_over() {
-    let group = Group::start(3).await;
-    let last = group.write("x").await;
-    group.agree(last).await;
-    let (old, _) = group.leader().await;
-    let new = (old + 1) % 3;
-    let (from, to) = (&group.replica(old).node, &group.replica(new).node);
-    let own = from.id();
-    assert_eq!(
-        from.transfer_leadership(own).await,
-        Err(TransferError::NotAVoter { to: own })
-    );
-    assert_eq!(
-        to.transfer_leadership(own).await,
-        Err(TransferError::NotLeader)
-    );
-    from.transfer_leadership(to.id()).await.unwrap();
-    eventually("the other to lead", || async {
-        to.role().borrow().leading()
-    })
-    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

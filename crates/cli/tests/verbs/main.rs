@@ -7,6 +7,7 @@
 )]
 
 mod check;
+mod members;
 mod output;
 mod profile;
 mod resolve;

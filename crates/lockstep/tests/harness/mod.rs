@@ -14,9 +14,11 @@ pub mod cluster;
 pub mod naive;
 pub mod process;
 pub mod proxy;
+pub mod scene;
 
 use lockstep_proto::admin::v1::{
-    AuditReply, AuditRequest, Position, StatusReply, StatusRequest, admin_client::AdminClient,
+    AuditReply, AuditRequest, Position, StatusReply, StatusRequest, TransferLeadershipReply,
+    TransferLeadershipRequest, admin_client::AdminClient,
 };
 use std::{fmt::Display, net::SocketAddr, time::Duration};
 use tokio::time::{Instant, sleep};
@@ -111,6 +113,17 @@ pub async fn settled(admins: &[SocketAddr]) -> u64 {
     })
     .await;
     agreed(admins, 1).await.revision
+}
+
+/// Has the replica behind this port hand the lead to the one of this name; empty for any.
+pub async fn transfer(
+    admin: SocketAddr,
+    to: &str,
+) -> Result<TransferLeadershipReply, tonic::Status> {
+    let client = AdminClient::connect(format!("http://{admin}")).await;
+    let mut client = client.map_err(|error| tonic::Status::unavailable(error.to_string()))?;
+    let request = TransferLeadershipRequest { to: to.to_owned() };
+    Ok(client.transfer_leadership(request).await?.into_inner())
 }
 
 /// Which of the replicas leads, once exactly one does and the others follow it.

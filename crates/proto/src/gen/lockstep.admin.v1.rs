@@ -239,6 +239,24 @@ pub struct Expected {
     #[prost(string, repeated, tag = "2")]
     pub addresses: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TransferLeadershipRequest {
+    /// A voter's name, or its id in 16 hexadecimal digits; empty for the most caught-up one.
+    #[prost(string, tag = "1")]
+    pub to: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TransferLeadershipReply {
+    /// The name of the replica that led.
+    #[prost(string, tag = "1")]
+    pub from: ::prost::alloc::string::String,
+    /// The name of the replica that leads now: the one asked for, or another that was faster.
+    #[prost(string, tag = "2")]
+    pub to: ::prost::alloc::string::String,
+    /// The term that it leads.
+    #[prost(uint64, tag = "3")]
+    pub term: u64,
+}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum Role {
@@ -431,6 +449,34 @@ pub mod admin_client {
                 .insert(GrpcMethod::new("lockstep.admin.v1.Admin", "Audit"));
             self.inner.unary(req, path, codec).await
         }
+        /// Hands the lead to another voter, and answers when that one leads. Asked of
+        /// the leader: any other replica answers FAILED_PRECONDITION and names the leader.
+        pub async fn transfer_leadership(
+            &mut self,
+            request: impl tonic::IntoRequest<super::TransferLeadershipRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TransferLeadershipReply>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/lockstep.admin.v1.Admin/TransferLeadership",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("lockstep.admin.v1.Admin", "TransferLeadership"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -464,6 +510,15 @@ pub mod admin_server {
             &self,
             request: tonic::Request<super::AuditRequest>,
         ) -> std::result::Result<tonic::Response<super::AuditReply>, tonic::Status>;
+        /// Hands the lead to another voter, and answers when that one leads. Asked of
+        /// the leader: any other replica answers FAILED_PRECONDITION and names the leader.
+        async fn transfer_leadership(
+            &self,
+            request: tonic::Request<super::TransferLeadershipRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::TransferLeadershipReply>,
+            tonic::Status,
+        >;
     }
     #[derive(Debug)]
     pub struct AdminServer<T> {
@@ -655,6 +710,51 @@ pub mod admin_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = AuditSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/lockstep.admin.v1.Admin/TransferLeadership" => {
+                    #[allow(non_camel_case_types)]
+                    struct TransferLeadershipSvc<T: Admin>(pub Arc<T>);
+                    impl<
+                        T: Admin,
+                    > tonic::server::UnaryService<super::TransferLeadershipRequest>
+                    for TransferLeadershipSvc<T> {
+                        type Response = super::TransferLeadershipReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::TransferLeadershipRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Admin>::transfer_leadership(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = TransferLeadershipSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

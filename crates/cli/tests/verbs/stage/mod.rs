@@ -92,6 +92,8 @@ pub(crate) struct Says {
     pub(crate) digests: Vec<pb::Position>,
     /// One for each audit; the last one for all that follow.
     pub(crate) audits: VecDeque<Result<pb::AuditReply, Status>>,
+    /// To whoever asks for another leader; without one, it hands over to whom was asked for.
+    pub(crate) no_transfer: Option<Status>,
 }
 
 struct AdminPort {
@@ -164,6 +166,7 @@ pub(crate) fn healthy(number: u64, revision: u64) -> Says {
             .map(|revision| position(revision, 0))
             .collect(),
         audits: VecDeque::from([Err(not_leader)]),
+        no_transfer: None,
     }
 }
 
@@ -196,6 +199,21 @@ impl Admin for AdminPort {
         };
         next.unwrap_or_else(|| Err(Status::unimplemented("no audit")))
             .map(Response::new)
+    }
+
+    async fn transfer_leadership(
+        &self,
+        request: Request<pb::TransferLeadershipRequest>,
+    ) -> Result<Response<pb::TransferLeadershipReply>, Status> {
+        let says = self.says.lock().unwrap();
+        match &says.no_transfer {
+            Some(refused) => Err(refused.clone()),
+            None => Ok(Response::new(pb::TransferLeadershipReply {
+                from: says.status.name.clone(),
+                to: request.into_inner().to,
+                term: says.status.term + 1,
+            })),
+        }
     }
 }
 
