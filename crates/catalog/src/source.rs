@@ -80,6 +80,14 @@ pub trait FactSource: Send + Sync + 'static {
     /// The first kind that could not be listed.
     fn list(&self) -> impl Future<Output = Result<Vec<Listed>, SourceError>> + Send;
 
+    /// Whether the source would be there for a session that began now. Cheap, and
+    /// answered within seconds: every replica asks again and again.
+    ///
+    /// # Errors
+    ///
+    /// What the source said, or that it said nothing.
+    fn reach(&self) -> impl Future<Output = Result<(), SourceError>> + Send;
+
     /// Where the facts come from, for people: an address or a folder.
     fn describe(&self) -> String;
 }

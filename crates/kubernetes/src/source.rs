@@ -8,7 +8,7 @@ use tokio::{sync::mpsc, task::JoinSet};
 
 use crate::{
     Metrics,
-    watch::{Follower, list},
+    watch::{Follower, list, reach},
 };
 
 /// How many events wait before the followers do: what one batch may hold.
@@ -71,6 +71,10 @@ impl FactSource for KubernetesSource {
             all.push(list(&self.client, kind, &self.metrics).await?);
         }
         Ok(all)
+    }
+
+    async fn reach(&self) -> Result<(), SourceError> {
+        reach(&self.client).await
     }
 
     fn describe(&self) -> String {

@@ -22,6 +22,7 @@ mod lines;
 mod machine;
 mod pace;
 mod page;
+mod reach;
 mod report;
 mod request;
 mod shell;
@@ -30,4 +31,5 @@ mod version;
 
 #[cfg(test)]
 pub(crate) use decode::page;
+pub(crate) use reach::reach;
 pub(crate) use shell::{Follower, list};

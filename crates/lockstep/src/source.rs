@@ -98,6 +98,13 @@ impl FactSource for Source {
         }
     }
 
+    async fn reach(&self) -> Result<(), SourceError> {
+        match self {
+            Self::Manifests(source) => source.reach().await,
+            Self::Kubernetes(source) => source.reach().await,
+        }
+    }
+
     fn describe(&self) -> String {
         match self {
             Self::Manifests(source) => source.describe(),

@@ -106,6 +106,13 @@ impl ManifestSource {
         self.shared.send_replace(Arc::new(folder));
     }
 
+    fn unreadable(&self, error: &io::Error) -> SourceError {
+        SourceError {
+            kind: FactKind::Node,
+            reason: format!("{}: {error}", self.path.display()),
+        }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -126,11 +133,14 @@ impl FactSource for ManifestSource {
                 folder.update(contents);
                 Ok(lists(&folder.facts()))
             }
-            Err(error) => Err(SourceError {
-                kind: FactKind::Node,
-                reason: format!("{}: {error}", self.path.display()),
-            }),
+            Err(error) => Err(self.unreadable(&error)),
         }
+    }
+
+    async fn reach(&self) -> Result<(), SourceError> {
+        std::fs::read_dir(&self.path)
+            .map(drop)
+            .map_err(|error| self.unreadable(&error))
     }
 
     fn describe(&self) -> String {

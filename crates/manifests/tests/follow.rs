@@ -277,10 +277,15 @@ async fn a_folder_that_is_removed_and_made_again_is_followed_on() {
         problems(&source),
         ["the folder cannot be read: No such file or directory (os error 2)"]
     );
+    let unreached = source.reach().await.unwrap_err().to_string();
+    let away = "No such file or directory (os error 2)";
+    let expected = format!("nodes could not be listed: {}: {away}", source.describe());
+    assert_eq!(unreached, expected);
     fs::create_dir(folder.path()).unwrap();
     save(&folder, "a.yaml", &node("a", "south"));
     change(&mut session, "nodes a in south").await;
     save(&folder, "a.yaml", &node("a", "west"));
     change(&mut session, "nodes a in west").await;
     assert_eq!(problems(&source), Vec::<String>::new());
+    source.reach().await.unwrap();
 }

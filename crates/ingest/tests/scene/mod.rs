@@ -190,6 +190,10 @@ impl FactSource for Source {
         Ok(Vec::new())
     }
 
+    async fn reach(&self) -> Result<(), SourceError> {
+        Ok(())
+    }
+
     fn describe(&self) -> String {
         "a test".to_owned()
     }

@@ -29,6 +29,15 @@ pub(crate) fn list(version: Version, token: Option<&str>) -> http::Result<Reques
     ask(uri, accept)
 }
 
+/// Asks for one object, as of now.
+///
+/// # Errors
+///
+/// The request could not be put together.
+pub(crate) fn one(version: Version) -> http::Result<Request<Body>> {
+    ask(format!("{}?limit=1", version.path()), "application/json")
+}
+
 /// Asks for a watch from a place in history, to be closed after so many seconds.
 ///
 /// # Errors
@@ -112,6 +121,14 @@ mod tests {
             shown(list(Version::best(FactKind::ReplicaSet), None)),
             "GET /apis/apps/v1/replicasets?limit=500 \
              as application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        );
+    }
+
+    #[test]
+    fn one_object_is_asked_for_from_the_quorum_as_a_list_is() {
+        assert_eq!(
+            shown(one(Version::best(FactKind::Service))),
+            "GET /api/v1/services?limit=1 as application/json",
         );
     }
 

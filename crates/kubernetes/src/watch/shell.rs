@@ -200,18 +200,19 @@ async fn page(
 async fn ask(client: &Client, request: http::Request<Body>) -> Result<Body, Failure> {
     let sent = client.send(request).await;
     let response = sent.map_err(|error| Failure::passing(in_full(&error)))?;
-    let (head, body) = response.into_parts();
-    if head.status.is_success() {
-        return Ok(body);
+    if response.status().is_success() {
+        return Ok(response.into_body());
     }
+    Err(refused(response).await)
+}
+
+/// Why an answer is no success.
+pub(super) async fn refused(response: http::Response<Body>) -> Failure {
+    let (head, body) = response.into_parts();
     let retry_after = head.headers.get(http::header::RETRY_AFTER);
     let retry_after = retry_after.and_then(|value| value.to_str().ok());
     let body = collect(body).await.unwrap_or_default();
-    Err(Failure::from_response(
-        head.status.as_u16(),
-        retry_after,
-        &body,
-    ))
+    Failure::from_response(head.status.as_u16(), retry_after, &body)
 }
 
 async fn collect(body: Body) -> Result<bytes::Bytes, Failure> {

@@ -49,6 +49,26 @@ async fn a_kind_that_is_refused_delays_no_other_and_comes_when_it_may() {
 }
 
 #[tokio::test]
+async fn a_server_is_reached_by_whom_it_would_let_follow() {
+    let api = SimApi::new(Options::default());
+    api.apply(service("web")).unwrap();
+    let server = Server::simulating(api.clone()).await;
+    let source = server.source().await;
+    source.reach().await.unwrap();
+    for (code, reached) in [(429, true), (401, false), (403, false), (500, false)] {
+        api.set_behaviour(refusing(code, None, None));
+        let answer = source.reach().await;
+        assert_eq!(answer.is_ok(), reached, "{code}: {answer:?}");
+    }
+    let nobody = connect_to("http://127.0.0.1:9").unwrap();
+    let error = nobody.reach().await.unwrap_err().to_string();
+    assert!(
+        error.starts_with("services could not be listed: "),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn a_server_that_is_too_busy_is_asked_again() {
     for code in [429, 500, 503, 504] {
         let api = SimApi::new(Options::default());
