@@ -24,6 +24,7 @@ use crate::{
     logging,
     number::whole,
     options::{EXIT_CODES, LogFormat, LogOptions},
+    running::Others,
     sample, shutdown,
 };
 
@@ -243,7 +244,8 @@ async fn run_until_the_first_ends(
     let runs = group.replicas.into_iter().map(|running| {
         let stop = stop.clone();
         Box::pin(async move {
-            let result = running.run_until(stop.clone().cancelled_owned()).await;
+            let stopped = stop.clone().cancelled_owned();
+            let result = running.run_until(stopped, Others::StopToo).await;
             // One replica that ends takes the others along: this is one process.
             stop.cancel();
             result

@@ -10,7 +10,8 @@ use crate::{
     config::Endpoints,
     listen::Listeners,
     own_threads::Threads,
-    wire::{self, Running},
+    running::{Others, Running},
+    wire,
 };
 
 /// The cluster's name in every data folder of a group.
@@ -90,7 +91,8 @@ impl Group {
     ///
     /// The first replica that failed on its way out.
     pub async fn stop(self) -> anyhow::Result<()> {
-        let stops = self.replicas.into_iter().map(Running::stop);
+        let stops = self.replicas.into_iter();
+        let stops = stops.map(|replica| replica.stop(Others::StopToo));
         futures::future::join_all(stops).await.into_iter().collect()
     }
 }

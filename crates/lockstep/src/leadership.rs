@@ -2,7 +2,7 @@
 
 use lockstep_ingest::Lead;
 use lockstep_position::{ReplicaId, Term};
-use lockstep_raft::{HandOverError, HandedOver, Role};
+use lockstep_raft::{HandOverError, HandedOver, NoSuccessor, Role};
 use lockstep_replica::Replica;
 use std::{future::Future, time::Duration};
 use tokio::sync::watch;
@@ -70,6 +70,35 @@ impl Leadership {
         match (role.leader(), role.term()) {
             (Some(leader), now) if now > term => Ok(HandedOver { leader, term: now }),
             (Some(_) | None, _) => Err(last.into()),
+        }
+    }
+
+    /// Hands the lead over, if this replica has it, because it is about to stop.
+    pub(crate) async fn give_up(&self) {
+        loop {
+            let raft = self.replica.raft();
+            if raft.role.leading().is_none() {
+                return;
+            }
+            let voters = match raft.successors() {
+                Ok(voters) => voters,
+                Err(NoSuccessor::Alone) => return,
+                Err(why) => return tracing::warn!(%why, "stopping without a hand-over"),
+            };
+            match self.hand_over(&voters).await {
+                Ok(HandedOver { leader, term }) => {
+                    let to = raft.name_of(leader);
+                    return tracing::info!(%to, %term, "the lead was handed over");
+                }
+                Err(NotHandedOver::UnderWay) => {
+                    // An operator was faster; perhaps that is all that was needed.
+                    let mut leaving = self.leaving.subscribe();
+                    let _ = leaving.wait_for(Option::is_none).await;
+                }
+                Err(NotHandedOver::Failed(why)) => {
+                    return tracing::warn!(%why, "the lead was not handed over, elections decide");
+                }
+            }
         }
     }
 

@@ -18,6 +18,7 @@ mod operator;
 mod options;
 mod own_threads;
 mod proxy_port;
+mod running;
 mod sample;
 mod settings;
 mod shutdown;
@@ -38,9 +39,10 @@ pub use group::{Group, GroupConfig};
 pub use listen::{ListenError, Listeners};
 pub use options::{LogFormat, LogOptions, ServeOptions};
 pub use own_threads::Threads;
+pub use running::{Others, Running};
 pub use settings::InvalidSettings;
 pub use source::{Source, SourceConfig, SourceOpenError};
-pub use wire::{Running, ServeError, start};
+pub use wire::{ServeError, start};
 
 /// Runs the verb of the command line and says how it went.
 #[must_use]
@@ -54,7 +56,12 @@ pub fn main() -> ExitCode {
         .enable_all()
         .build();
     match runtime {
-        Ok(runtime) => runtime.block_on(run(args)),
+        Ok(runtime) => {
+            let code = runtime.block_on(run(args));
+            // Whatever a stop gave up on must not keep the process.
+            runtime.shutdown_background();
+            code
+        }
         Err(error) => failed("lockstep", &error.into()),
     }
 }

@@ -8,6 +8,7 @@ use lockstep_proto::admin::v1 as pb;
 use lockstep_raft::{RaftStatus, Role};
 use lockstep_replica::{Freshness, FreshnessState, Replica, label_of};
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     Source, audit, config::Endpoints, leadership::Leadership, metrics::ReplicaMetrics, transfer,
@@ -22,13 +23,14 @@ pub(crate) struct ReplicaOperator {
     source: Arc<Source>,
     metrics: ReplicaMetrics,
     settings: Arc<Settings>,
+    leaving: CancellationToken,
     started: Instant,
 }
 
 impl ReplicaOperator {
     pub(crate) fn new(
         (cluster, endpoints): (String, Endpoints),
-        (replica, leadership): (Replica, Leadership),
+        (replica, leadership, leaving): (Replica, Leadership, CancellationToken),
         source: Arc<Source>,
         metrics: ReplicaMetrics,
         settings: Arc<Settings>,
@@ -42,6 +44,7 @@ impl ReplicaOperator {
             source,
             metrics,
             settings,
+            leaving,
             started,
         }
     }
@@ -152,6 +155,9 @@ impl Operator for ReplicaOperator {
     }
 
     fn readiness(&self) -> Readiness {
+        if self.leaving.is_cancelled() {
+            return Readiness::NotReady("it is stopping".to_owned());
+        }
         readiness(self.replica.raft().role, self.replica.freshness().state)
     }
 

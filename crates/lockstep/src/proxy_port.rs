@@ -5,11 +5,10 @@ use lockstep_destination::Metrics;
 use lockstep_replica::{FreshnessState, Replica, ReplicaView};
 use std::{future::Future, sync::Arc, time::Duration};
 use tokio::{net::TcpListener, time::interval};
-use tokio_util::sync::CancellationToken;
 use tonic::transport::{Server, server::TcpIncoming};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
-use crate::shutdown;
+use crate::{running::Signals, shutdown};
 
 /// Finds peers that are gone without a word.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
@@ -26,10 +25,11 @@ pub(crate) fn serve(
     view: Arc<ReplicaView>,
     replica: &Replica,
     metrics: Metrics,
-    stop: &CancellationToken,
+    signals: &Signals,
 ) -> impl Future<Output = anyhow::Result<()>> + Send + 'static {
     let (health, health_service) = tonic_health::server::health_reporter();
-    let destination = lockstep_destination::service(view, metrics, stop.clone().cancelled_owned());
+    let destination =
+        lockstep_destination::service(view, metrics, signals.stop.clone().cancelled_owned());
     let server = Server::builder()
         .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
@@ -40,30 +40,39 @@ pub(crate) fn serve(
         .serve_with_incoming_shutdown(
             // Without it, every second small message waits for a delayed acknowledgement.
             TcpIncoming::from(listener).with_nodelay(Some(true)),
-            stop.clone().cancelled_owned(),
+            signals.stop.clone().cancelled_owned(),
         );
     let replica = replica.clone();
-    let stop = stop.clone();
+    let signals = signals.clone();
     async move {
         tokio::select! {
-            () = report_health(replica, health) => Ok(()),
+            () = report_health(replica, health, &signals) => Ok(()),
             served = server => served.context("serving proxies"),
-            () = shutdown::grace(stop) => Ok(()),
+            () = shutdown::grace(signals.stop.clone()) => Ok(()),
         }
     }
 }
 
-async fn report_health(replica: Replica, health: HealthReporter) {
+async fn report_health(replica: Replica, health: HealthReporter, signals: &Signals) {
     let mut ticks = interval(HEALTH_INTERVAL);
     loop {
-        ticks.tick().await;
+        let is_leaving = tokio::select! {
+            biased;
+            () = signals.leaving.cancelled() => true,
+            _ = ticks.tick() => false,
+        };
         let status = match replica.freshness().state {
+            _ if is_leaving => ServingStatus::NotServing,
             FreshnessState::Syncing => ServingStatus::NotServing,
             // A stale replica serves what it has: old endpoints beat none.
             FreshnessState::Fresh | FreshnessState::Stale => ServingStatus::Serving,
         };
         for name in HEALTH_NAMES {
             health.set_service_status(name, status).await;
+        }
+        if is_leaving {
+            // Until the port closes, nothing will change that.
+            return std::future::pending().await;
         }
     }
 }

@@ -24,7 +24,9 @@ use crate::{
     operator::ReplicaOperator,
     options::ServeOptions,
     own_threads::Threads,
-    proxy_port, shutdown,
+    proxy_port,
+    running::{Others, Running, Signals},
+    shutdown,
     tasks::Tasks,
 };
 
@@ -42,16 +44,6 @@ pub enum ServeError {
     Start(#[from] lockstep_raft::StartError),
 }
 
-/// One running replica.
-pub struct Running {
-    replica: Replica,
-    endpoints: Endpoints,
-    stop: CancellationToken,
-    tasks: Tasks,
-    // Dropped last: tasks above run on them.
-    _threads: Threads,
-}
-
 /// `lockstep serve`: one replica until a signal or a failure ends it.
 pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<()> {
     logging::start(&options.log)?;
@@ -62,7 +54,8 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<()> {
     let replica = running.replica().id();
     let Endpoints { peer, proxy, admin } = running.endpoints();
     tracing::info!(%replica, %proxy, %peer, %admin, "replica started");
-    running.run_until(shutdown::requested()).await
+    let stop = shutdown::requested();
+    running.run_until(stop, Others::GoOn).await
 }
 
 /// Starts one replica on sockets that are bound already.
@@ -83,10 +76,10 @@ pub async fn start(
     let (replica, replica_tasks) = threads.consensus.run(start_replica(config, peer)).await??;
     let leadership = Leadership::of(&replica);
     let metrics = ReplicaMetrics::new(&replica, &source);
-    let stop = CancellationToken::new();
-    let mut tasks = Tasks::default();
+    let signals = Signals::default();
+    let (mut serving, mut consensus) = (Tasks::default(), Tasks::default());
 
-    tasks.spawn_on(threads.consensus.handle(), "the replica", async move {
+    consensus.spawn_on(threads.consensus.handle(), "the replica", async move {
         Ok(replica_tasks.finished().await?)
     });
     let ingest = Ingest {
@@ -96,10 +89,10 @@ pub async fn start(
         history: random_history()?,
         metrics: metrics.ingest.clone(),
     };
-    tasks.spawn_on(
+    serving.spawn_on(
         threads.ingest.handle(),
         "the ingest",
-        ingest_while_leading(ingest, &leadership, stop.clone()),
+        ingest_while_leading(ingest, &leadership, signals.stop.clone()),
     );
     let view = Arc::new(replica.view());
     let proxies = proxy_port::serve(
@@ -107,12 +100,12 @@ pub async fn start(
         view,
         &replica,
         metrics.destination.clone(),
-        &stop,
+        &signals,
     );
-    tasks.spawn("the proxy port", proxies);
+    serving.spawn("the proxy port", proxies);
     let operator = ReplicaOperator::new(
         (cluster, endpoints),
-        (replica.clone(), leadership),
+        (replica.clone(), leadership.clone(), signals.leaving.clone()),
         source,
         metrics,
         settings,
@@ -120,10 +113,10 @@ pub async fn start(
     let admin = lockstep_admin::serve(
         listeners.admin,
         Arc::new(operator),
-        stop.clone().cancelled_owned(),
+        signals.stop.clone().cancelled_owned(),
     );
-    let grace = shutdown::grace(stop.clone());
-    tasks.spawn("the admin port", async move {
+    let grace = shutdown::grace(signals.stop.clone());
+    serving.spawn("the admin port", async move {
         tokio::select! {
             served = admin => served.context("serving operators"),
             () = grace => Ok(()),
@@ -132,8 +125,10 @@ pub async fn start(
     Ok(Running {
         replica,
         endpoints,
-        stop,
-        tasks,
+        leadership,
+        signals,
+        serving,
+        consensus,
         _threads: threads,
     })
 }
@@ -194,88 +189,5 @@ fn ingest_while_leading(
             ((), ()) = async { tokio::join!(follow, ingest.run(lead)) } => {}
         }
         Ok(())
-    }
-}
-
-/// What to say of a run: the first failure. A part that only ended may have
-/// ended because of another one that failed, and be seen before it.
-fn verdict(
-    first: Option<(&'static str, anyhow::Result<()>)>,
-    rest: anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    match first {
-        None => rest,
-        Some((name, Ok(()))) => {
-            rest.and_then(|()| Err(anyhow::anyhow!("{name} ended although nobody stopped it")))
-        }
-        Some((name, Err(error))) => Err(error.context(format!("{name} failed"))),
-    }
-}
-
-// === impl Running ===
-
-impl Running {
-    /// The replica.
-    #[must_use]
-    pub fn replica(&self) -> &Replica {
-        &self.replica
-    }
-
-    /// Where it listens.
-    #[must_use]
-    pub fn endpoints(&self) -> Endpoints {
-        self.endpoints
-    }
-
-    /// Runs until `stop` resolves, or until a part of the replica ends.
-    ///
-    /// # Errors
-    ///
-    /// What ended by itself, and why.
-    pub async fn run_until(mut self, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
-        let ended = tokio::select! {
-            () = stop => None,
-            end = self.tasks.first_end() => Some(end),
-        };
-        verdict(ended, self.stop().await)
-    }
-
-    /// Ends open streams with OK, then everything else, and closes the data folder.
-    ///
-    /// # Errors
-    ///
-    /// The first part that failed on its way out.
-    pub async fn stop(mut self) -> anyhow::Result<()> {
-        self.stop.cancel();
-        self.replica.shutdown().await;
-        self.tasks.all_ended().await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn said(first: Option<(&'static str, anyhow::Result<()>)>, rest: anyhow::Result<()>) -> String {
-        verdict(first, rest).map_or_else(|error| format!("{error:#}"), |()| String::new())
-    }
-
-    #[test]
-    fn a_run_ends_with_the_failure_that_ended_it() {
-        let failed = || Err(anyhow::anyhow!("the disk is full"));
-        assert_eq!(said(None, Ok(())), "");
-        assert_eq!(said(None, failed()), "the disk is full");
-        assert_eq!(
-            said(Some(("the replica", failed())), Ok(())),
-            "the replica failed: the disk is full"
-        );
-        assert_eq!(
-            said(Some(("the ingest", Ok(()))), Ok(())),
-            "the ingest ended although nobody stopped it"
-        );
-        assert_eq!(
-            said(Some(("the ingest", Ok(()))), failed()),
-            "the disk is full"
-        );
     }
 }

@@ -10,6 +10,7 @@ mod harness;
 
 use harness::{
     eventually, leader,
+    process::Signal,
     scene::{Scene, addresses, open},
     status, transfer,
 };
@@ -64,4 +65,92 @@ async fn the_lead_moves_on_request_and_every_stream_goes_on() {
         )
     );
     assert_eq!(status(admins[leads]).await.unwrap().name, NAMES[leads]);
+}
+
+/// What a replica said of its end, without its times.
+fn steps(said: &str) -> Vec<&str> {
+    let told = [
+        "stopping: not ready any more",
+        "the lead was handed over",
+        "streams and requests have ended",
+        "INFO stopped",
+    ];
+    let told_in = |line: &str| told.iter().find(|step| line.contains(**step)).copied();
+    said.lines().filter_map(told_in).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_that_is_asked_to_end_hands_over_first() {
+    let mut scene = Scene::watched(&["--log-level=info"]);
+    scene.revision(1).await;
+    let admins = scene.fleet.admins();
+    let leads = leader(&admins).await;
+    let term = status(admins[leads]).await.unwrap().term;
+    let others = [(leads + 1) % 3, (leads + 2) % 3];
+    let mut streams = Vec::new();
+    for other in others {
+        streams.push(open(scene.fleet.proxies()[other]).await);
+    }
+    let mut own = open(scene.fleet.proxies()[leads]).await;
+    let (end, said) = scene.fleet.terminate(leads);
+    assert!(end.success(), "{end}: {said}");
+    assert_eq!(
+        steps(&said),
+        [
+            "stopping: not ready any more",
+            "the lead was handed over",
+            "streams and requests have ended",
+            "INFO stopped",
+        ],
+        "{said}"
+    );
+    // Its own streams end well; those of the others tell what the new leader sees.
+    let ended = own.next().await.unwrap_err();
+    assert_eq!(
+        (ended.code(), ended.message()),
+        (Code::Unavailable, "the stream ended")
+    );
+    scene.write(2);
+    for stream in &mut streams {
+        stream.until(&addresses(2)).await;
+    }
+    let new = leader(&others.map(|other| admins[other])).await;
+    assert!(status(admins[others[new]]).await.unwrap().term > term);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_follower_that_is_asked_to_end_leaves_the_lead_where_it_is() {
+    let mut scene = Scene::watched(&["--log-level=info"]);
+    scene.revision(1).await;
+    let admins = scene.fleet.admins();
+    let leads = leader(&admins).await;
+    let follower = (leads + 1) % 3;
+    let (end, said) = scene.fleet.terminate(follower);
+    assert!(end.success(), "{end}: {said}");
+    assert_eq!(
+        steps(&said),
+        [
+            "stopping: not ready any more",
+            "streams and requests have ended",
+            "INFO stopped"
+        ],
+        "{said}"
+    );
+    scene.write(2);
+    let mut stream = open(scene.fleet.proxies()[(leads + 2) % 3]).await;
+    stream.until(&addresses(2)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_three_may_be_asked_to_end_at_once() {
+    let mut scene = Scene::watched(&["--log-level=info"]);
+    scene.revision(1).await;
+    for place in 0..3 {
+        scene.fleet.signal(place, Signal::TERM);
+    }
+    for place in 0..3 {
+        let (end, said) =
+            eventually("an end", async || scene.fleet.ended(place).ok_or("none")).await;
+        assert!(end.success(), "{end}: {said}");
+    }
 }

@@ -1,5 +1,6 @@
 //! Replicas as processes that can be killed.
 
+use rustix::process::{Pid, kill_process};
 use std::{
     io::Read,
     net::{SocketAddr, TcpListener},
@@ -8,6 +9,8 @@ use std::{
     sync::atomic::{AtomicU16, Ordering},
     time::{Duration, Instant},
 };
+
+pub use rustix::process::Signal;
 
 /// Three replicas as processes, with their folders and ports.
 pub struct Fleet {
@@ -28,15 +31,28 @@ struct Ports {
 impl Fleet {
     /// Starts three replicas that keep their data below `folder`.
     pub fn start(folder: &Path, source: &[&str], flags: &[&str]) -> Self {
-        let mut fleet = Self {
+        let mut fleet = Self::prepare(folder, source, flags);
+        for place in 0..3 {
+            fleet.restart(place);
+        }
+        fleet
+    }
+
+    fn prepare(folder: &Path, source: &[&str], flags: &[&str]) -> Self {
+        Self {
             folder: folder.to_owned(),
             ports: free_ports(),
             source: source.iter().map(ToString::to_string).collect(),
             flags: flags.iter().map(ToString::to_string).collect(),
             running: vec![None, None, None],
-        };
+        }
+    }
+
+    /// Starts three replicas and keeps what they say for [`Self::ended`].
+    pub fn start_watched(folder: &Path, source: &[&str], flags: &[&str]) -> Self {
+        let mut fleet = Self::prepare(folder, source, flags);
         for place in 0..3 {
-            fleet.restart(place);
+            fleet.restart_watched(place);
         }
         fleet
     }
@@ -112,6 +128,26 @@ impl Fleet {
             child.kill().unwrap();
             child.wait().unwrap();
         }
+    }
+
+    /// Asks the replica at `place` to end, as Kubernetes does, and waits until it
+    /// has: how, with what it said since a watched start.
+    pub fn terminate(&mut self, place: usize) -> (ExitStatus, String) {
+        self.signal(place, Signal::TERM);
+        let deadline = Instant::now() + super::PATIENCE;
+        while Instant::now() < deadline {
+            if let Some(end) = self.ended(place) {
+                return end;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("a replica that was asked to end still runs");
+    }
+
+    /// Sends a signal to the replica at `place`.
+    pub fn signal(&self, place: usize, signal: Signal) {
+        let child = self.running[place].as_ref().unwrap();
+        kill_process(Pid::from_child(child), signal).unwrap();
     }
 
     /// Processor time that the replica at `place` has used; hundredths of a second.

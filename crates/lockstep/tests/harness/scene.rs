@@ -52,12 +52,21 @@ pub struct Scene {
 
 impl Scene {
     pub fn new(flags: &[&str]) -> Self {
+        Self::started(|data, source| Fleet::start(data, source, flags))
+    }
+
+    /// What its replicas say is kept.
+    pub fn watched(flags: &[&str]) -> Self {
+        Self::started(|data, source| Fleet::start_watched(data, source, flags))
+    }
+
+    fn started(start: impl FnOnce(&Path, &[&str]) -> Fleet) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let manifests = folder.path().join("manifests");
         fs::create_dir(&manifests).unwrap();
         write_service(&manifests, 1);
         let source = ["--manifests", manifests.to_str().unwrap()];
-        let fleet = Fleet::start(&folder.path().join("data"), &source, flags);
+        let fleet = start(&folder.path().join("data"), &source);
         Self { folder, fleet }
     }
 
