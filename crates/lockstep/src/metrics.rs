@@ -62,7 +62,7 @@ impl Collector for Positions {
         let freshness = self.0.freshness();
         let index = |log_id: Option<lockstep_position::LogId>| log_id.map_or(0, |id| id.index);
         let age_ms = freshness.age.map_or(u128::MAX, |age| age.as_millis());
-        let gauges: [(&str, &str, u64); 7] = [
+        let gauges: [(&str, &str, u64); 8] = [
             (
                 "lockstep_revision",
                 "Batches that changed the state",
@@ -77,6 +77,11 @@ impl Collector for Positions {
                 "lockstep_leading",
                 "1 while this replica leads, else 0",
                 u64::from(raft.role.leading().is_some()),
+            ),
+            (
+                "lockstep_lacking_quorum",
+                "1 while this replica leads and no quorum has answered it within its lease, else 0",
+                u64::from(raft.lacks_quorum()),
             ),
             (
                 "lockstep_committed_index",

@@ -127,6 +127,7 @@ impl Operator for ReplicaOperator {
             source: Some(self.source_status(self.metrics.ingest.is_following())),
             members: members(&raft),
             resources: Some(self.resources(&raft)),
+            lacks_quorum: raft.lacks_quorum(),
             warnings: self.warnings(&freshness),
             proxy_address: self.endpoints.proxy.to_string(),
         }

@@ -12,7 +12,7 @@ use harness::{
     eventually, leader,
     process::Signal,
     scene::{Scene, addresses, open},
-    status, transfer,
+    settled, status, transfer,
 };
 use tonic::Code;
 
@@ -152,5 +152,45 @@ async fn all_three_may_be_asked_to_end_at_once() {
         let (end, said) =
             eventually("an end", async || scene.fleet.ended(place).ok_or("none")).await;
         assert!(end.success(), "{end}: {said}");
+    }
+}
+
+/// A process that was stopped in the middle of its work knows nothing of the
+/// election that it missed, and has changes of its own to propose.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_that_was_paused_publishes_nothing_when_it_goes_on() {
+    let scene = Scene::new(&[]);
+    scene.revision(1).await;
+    let admins = scene.fleet.admins();
+    for round in 0_u8..3 {
+        let paused = leader(&admins).await;
+        let (first, last) = (3 * round + 2, 3 * round + 4);
+        let mut on_paused = open(scene.fleet.proxies()[paused]).await;
+        let others = [(paused + 1) % 3, (paused + 2) % 3];
+        let running = others.map(|other| admins[other]);
+        let mut stream = open(scene.fleet.proxies()[others[0]]).await;
+        // Perhaps it is on its way into the log when the process stops.
+        scene.write(first);
+        scene.fleet.signal(paused, Signal::STOP);
+        scene.write(last);
+        let new = others[leader(&running).await];
+        stream.until(&addresses(last)).await;
+        let before = settled(&running).await;
+        scene.fleet.signal(paused, Signal::CONT);
+        // The old leader's stream goes on as well, over what it missed.
+        on_paused.until(&addresses(last)).await;
+        eventually("the old leader to follow", async || {
+            let status = status(admins[paused]).await?;
+            let leads = status.leader.is_empty() || status.leader == status.replica;
+            (!leads).then_some(()).ok_or(status.leader)
+        })
+        .await;
+        // One revision more would be a batch of the old leader.
+        let after = settled(&admins).await;
+        assert_eq!(
+            after, before,
+            "round {round}: {paused} was paused, {new} leads"
+        );
+        assert_eq!(stream.told, Some(addresses(last)));
     }
 }

@@ -36,6 +36,9 @@ pub struct RaftStatus {
     /// How long silence may last: a leader that no quorum has answered for longer proposes
     /// nothing, and a follower that is silent for longer counts as away.
     pub lease: Duration,
+    /// Time since a quorum last answered this leader, itself included; `None` of any other
+    /// replica, and before the first answer.
+    pub quorum_acked_ago: Option<Duration>,
     /// The members of the group, sorted by id. Empty before bootstrap.
     pub members: Vec<MemberStatus>,
     /// Its data folder.
@@ -69,6 +72,16 @@ pub struct DiskStatus {
 }
 
 impl RaftStatus {
+    /// Whether this replica leads without a quorum: none has answered within the
+    /// lease, so it proposes nothing, and another may lead by now.
+    #[must_use]
+    pub fn lacks_quorum(&self) -> bool {
+        let mut voters = self.members.iter().filter(|member| member.voter);
+        let is_alone = voters.all(|voter| voter.id == self.id);
+        let is_answered = self.quorum_acked_ago.is_some_and(|ago| ago < self.lease);
+        self.role.leading().is_some() && !is_alone && !is_answered
+    }
+
     /// What people call a replica: its configured name, or the id of one that is no member.
     #[must_use]
     pub fn name_of(&self, id: ReplicaId) -> String {
@@ -95,6 +108,9 @@ pub(crate) fn status_of(node: &Inner) -> RaftStatus {
         snapshot: now.snapshot.as_ref().map(log_id_of),
         purged: bounds.purged,
         lease: node.lease,
+        quorum_acked_ago: now
+            .last_quorum_acked
+            .map(|acked| acked.into_inner().elapsed()),
         members: members_of(node, &now),
         disk: DiskStatus {
             log_bytes: node.folder.log().file_bytes(),

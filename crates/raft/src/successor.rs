@@ -169,6 +169,7 @@ mod tests {
             snapshot: None,
             purged: None,
             lease: LEASE,
+            quorum_acked_ago: None,
             members: [&[member(1, true, 9, None)], members].concat(),
             disk: DiskStatus::default(),
         }

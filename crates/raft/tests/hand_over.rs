@@ -140,4 +140,6 @@ async fn one_replica_alone_has_no_successor() {
     let status = group.replica(0).node.status();
     assert!(matches!(status.role, Role::Leader { .. }));
     assert_eq!(status.successors(), Err(NoSuccessor::Alone));
+    // It is a quorum, though nobody ever answers it.
+    assert!(!status.lacks_quorum());
 }

@@ -12,7 +12,7 @@ mod group;
 use bytes::Bytes;
 use group::links::Links;
 use group::{Group, PATIENCE, eventually};
-use lockstep_raft::{Compaction, Limits, ProposeError};
+use lockstep_raft::{Compaction, Limits, NoSuccessor, ProposeError};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_millis(500);
@@ -84,6 +84,50 @@ async fn a_leader_that_is_cut_off_serves_nothing_and_comes_back_as_a_follower() 
         cut_off.barrier(LIMIT).await.ok()
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_leader_without_a_quorum_says_so_and_takes_in_nothing() {
+    let group = linked(Compaction::default()).await;
+    let first = group.write("first").await;
+    group.agree(first).await;
+    let (old, term) = group.leader().await;
+    let cut_off = &group.replica(old).node;
+    eventually("the leader to know of its quorum", || async {
+        (!cut_off.status().lacks_quorum()).then_some(())
+    })
+    .await;
+    set_isolated(&group, old, true);
+    eventually("the leader to miss its quorum", || async {
+        cut_off.status().lacks_quorum().then_some(())
+    })
+    .await;
+    // It still believes to lead, and its queue does not grow for it.
+    assert_eq!(cut_off.role().borrow().leading(), Some(term));
+    let last = cut_off.status().last;
+    for _ in 0..100 {
+        let refused = cut_off.propose(term, Bytes::from_static(b"more")).await;
+        assert_eq!(refused, Err(ProposeError::NotLeader { term, leader: None }));
+    }
+    assert_eq!(cut_off.status().last, last);
+    assert_eq!(
+        cut_off.status().successors(),
+        Err(NoSuccessor::AllSilent {
+            limit: cut_off.status().lease,
+        })
+    );
+
+    let new = other_leader(&group, old).await;
+    eventually("the new leader to know of its quorum", || async {
+        (!group.replica(new).node.status().lacks_quorum()).then_some(())
+    })
+    .await;
+    set_isolated(&group, old, false);
+    eventually("the old leader to follow", || async {
+        cut_off.role().borrow().leader()
+    })
+    .await;
+    assert!(!cut_off.status().lacks_quorum());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -63,7 +63,8 @@ pub(super) async fn run(args: &TransferArgs, screen: &mut Screen<'_>) -> Result<
 fn leader(asked: &[Asked]) -> Option<&Address> {
     let reports = asked.iter().filter_map(|asked| {
         let status = &asked.report.as_ref().ok()?.status;
-        (status.role() == Role::Leader).then_some((status.term, &asked.address))
+        let leads = status.role() == Role::Leader && !status.lacks_quorum;
+        leads.then_some((status.term, &asked.address))
     });
     reports
         .max_by_key(|(term, _)| *term)

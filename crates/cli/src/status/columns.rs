@@ -93,6 +93,7 @@ pub(super) fn below(asked: &[Asked]) -> Vec<String> {
 
 fn role(status: &StatusReply) -> Cell {
     match status.role() {
+        Role::Leader if status.lacks_quorum => Cell::styled(BAD, "leader (no quorum)"),
         Role::Leader => Cell::styled(GOOD, "leader"),
         Role::Follower => Cell::new("follower"),
         Role::Learner => Cell::styled(DOUBTFUL, "learner"),

@@ -29,6 +29,7 @@ pub(super) fn judge(asked: &[Asked]) -> Verdict {
     for sentence in contradictions(&reports)
         .into_iter()
         .chain(foreigners(&reports))
+        .chain(without_quorum(&reports))
     {
         verdict.record(Exit::No, sentence);
     }
@@ -86,11 +87,24 @@ fn foreigners(reports: &[(String, &Report)]) -> Vec<String> {
     found
 }
 
+fn without_quorum(reports: &[(String, &Report)]) -> Vec<String> {
+    let lacking = reports
+        .iter()
+        .filter(|(_, report)| report.status.lacks_quorum);
+    let sentence = |(name, report): &(String, &Report)| {
+        let term = report.status.term;
+        format!("{name} leads term {term} without a quorum: it proposes nothing")
+    };
+    lacking.map(sentence).collect()
+}
+
 fn leadership(reports: &[(String, &Report)], all_answer: bool) -> Option<(Exit, String)> {
-    // A replica that was asked at two addresses is one.
+    // A replica that was asked at two addresses is one. One without a quorum only
+    // believes that it leads, until it hears of the others.
     let leaders: BTreeSet<(&str, &str)> = reports
         .iter()
         .filter(|(_, report)| report.status.role() == Role::Leader)
+        .filter(|(_, report)| !report.status.lacks_quorum)
         .map(|(name, report)| (name.as_str(), report.status.replica.as_str()))
         .collect();
     let leaders: Vec<&str> = leaders.into_iter().map(|(name, _)| name).collect();
@@ -203,6 +217,20 @@ mod tests {
             Exit::No,
             &["several replicas lead: replica-1, replica-2"],
         );
+    }
+
+    #[test]
+    fn a_leader_without_a_quorum_is_wrong_and_is_none() {
+        let mut deposed = replica(1, Role::Leader, 4, 9);
+        if let Ok(report) = &mut deposed.report {
+            report.status.lacks_quorum = true;
+            report.status.term = 3;
+        }
+        let lacking = "replica-1 leads term 3 without a quorum: it proposes nothing";
+        let alone = [deposed.clone()];
+        assert_judged(&alone, Exit::No, &[lacking, "no replica leads"]);
+        let replaced = [deposed, replica(2, Role::Leader, 5, 10)];
+        assert_judged(&replaced, Exit::No, &[lacking]);
     }
 
     #[test]

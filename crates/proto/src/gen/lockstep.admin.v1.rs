@@ -68,6 +68,10 @@ pub struct StatusReply {
     /// Where proxies reach this replica: `host:port`.
     #[prost(string, tag = "16")]
     pub proxy_address: ::prost::alloc::string::String,
+    /// Whether this leader has had no answer of a quorum for longer than its lease:
+    /// it proposes nothing, and another replica may lead by now.
+    #[prost(bool, tag = "25")]
+    pub lacks_quorum: bool,
 }
 /// purged \<= snapshot \<= applied \<= committed \<= last, each absent when there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

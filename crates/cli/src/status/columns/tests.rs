@@ -145,6 +145,17 @@ fn replicas_stand_side_by_side() {
 }
 
 #[test]
+fn a_leader_without_a_quorum_says_so() {
+    let mut lacking = leader();
+    if let Ok(report) = &mut lacking.report {
+        report.status.lacks_quorum = true;
+    }
+    let drawn = plain(&table(&[lacking]));
+    let role = drawn.lines().find(|line| line.starts_with("role"));
+    assert_eq!(role, Some("role       leader (no quorum)"));
+}
+
+#[test]
 fn what_is_too_long_for_a_column_stands_below() {
     let lines: Vec<_> = below(&[leader(), new_follower(), silent()])
         .iter()
