@@ -6,8 +6,12 @@
 //! always known when the next difference is computed.
 
 mod driver;
+mod hand_over;
 mod metrics;
+mod reach;
 mod retry;
 
 pub use driver::{Ingest, Lead};
+pub use hand_over::{HandOver, Report};
 pub use metrics::Metrics;
+pub use reach::{Reach, watch_reach};
