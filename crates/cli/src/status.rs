@@ -25,7 +25,8 @@ Fields of the JSON output, with --watch one object a line for each look:
   verdict      ok, wrong or unknown
   findings     array of sentences
   replicas     array of {address, error, replica, name, cluster, version, role, term, leader,
-               history, revision, behind, state_digest, path_digest, freshness, age_ms, limit_ms,
+               history, revision, behind, state_digest, path_digest, freshness, ready, meaning,
+               age_ms, limit_ms, source_age_ms, source_limit_ms,
                get_streams, get_profile_streams, memory_bytes, log_bytes, snapshot_bytes,
                uptime_ms, log {last, committed, applied, snapshot, purged},
                source {description, following, kinds, problems}, members, warnings,

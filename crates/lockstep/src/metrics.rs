@@ -9,7 +9,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::Source;
+use crate::{Source, fresh_metrics::FreshMetrics};
 
 /// The counters of one replica and the registry that shows them.
 pub(crate) struct ReplicaMetrics {
@@ -28,6 +28,7 @@ impl ReplicaMetrics {
             source.metrics().register(&mut registry);
         }
         registry.register_collector(Box::new(Positions(replica.clone())));
+        registry.register_collector(Box::new(FreshMetrics(replica.clone())));
         Self {
             ingest,
             destination,
@@ -59,10 +60,8 @@ struct Positions(Replica);
 impl Collector for Positions {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let raft = self.0.raft();
-        let freshness = self.0.freshness();
         let index = |log_id: Option<lockstep_position::LogId>| log_id.map_or(0, |id| id.index);
-        let age_ms = freshness.age.map_or(u128::MAX, |age| age.as_millis());
-        let gauges: [(&str, &str, u64); 7] = [
+        let gauges: [(&str, &str, u64); 6] = [
             (
                 "lockstep_revision",
                 "Batches that changed the state",
@@ -92,11 +91,6 @@ impl Collector for Positions {
                 "lockstep_log_bytes",
                 "Size of the file of log and vote",
                 raft.disk.log_bytes,
-            ),
-            (
-                "lockstep_age_milliseconds",
-                "Age of what is served, at most",
-                u64::try_from(age_ms).unwrap_or(u64::MAX),
             ),
         ];
         for (name, help, value) in gauges {

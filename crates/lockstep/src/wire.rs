@@ -99,15 +99,7 @@ pub async fn start(
         "the ingest",
         ingest_while_leading(ingest, &replica, stop.clone()),
     );
-    let view = Arc::new(replica.view());
-    let proxies = proxy_port::serve(
-        listeners.proxy,
-        view,
-        &replica,
-        metrics.destination.clone(),
-        &stop,
-    );
-    tasks.spawn("the proxy port", proxies);
+    let streams = metrics.destination.clone();
     let operator = ReplicaOperator::new(
         (cluster, endpoints),
         replica.clone(),
@@ -115,11 +107,17 @@ pub async fn start(
         metrics,
         settings,
     );
-    let admin = lockstep_admin::serve(
-        listeners.admin,
-        Arc::new(operator),
-        stop.clone().cancelled_owned(),
+    let operator = Arc::new(operator);
+    let view = Arc::new(replica.view());
+    let proxies = proxy_port::serve(
+        listeners.proxy,
+        view,
+        lockstep_admin::health(operator.clone()),
+        streams,
+        &stop,
     );
+    tasks.spawn("the proxy port", proxies);
+    let admin = lockstep_admin::serve(listeners.admin, operator, stop.clone().cancelled_owned());
     let grace = shutdown::grace(stop.clone());
     tasks.spawn("the admin port", async move {
         tokio::select! {
@@ -141,7 +139,8 @@ async fn start_replica(
     peer: std::net::TcpListener,
 ) -> Result<(Replica, ReplicaTasks), ServeError> {
     let peer = TcpListener::from_std(peer)?;
-    Ok(Replica::start(raft_config(config, peer)).await?)
+    let policy = config.staleness;
+    Ok(Replica::start(raft_config(config, peer), policy).await?)
 }
 
 fn raft_config(config: ServeConfig, peer: TcpListener) -> Config {

@@ -7,15 +7,20 @@
 //! ```
 
 mod bell;
+mod conduct;
+mod ending;
 mod freshness;
 mod label;
 mod machine;
 mod prober;
+mod probes;
 mod proposer;
 mod published;
 mod replica;
+mod telling;
 mod view;
 
+pub use conduct::{Conduct, NewStreams, OpenStreams, StalenessPolicy, conduct};
 pub use freshness::{Freshness, FreshnessState};
 pub use label::{label_of, read_label};
 pub use proposer::Proposer;

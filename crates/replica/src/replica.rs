@@ -6,10 +6,8 @@ use std::{future::Future, sync::Arc};
 use tokio::sync::watch;
 
 use crate::{
-    Freshness, Proposer, ReplicaView, label,
-    machine::StateMachine,
-    prober::{Probes, probe},
-    published::Published,
+    Freshness, FreshnessState, Proposer, ReplicaView, StalenessPolicy, label,
+    machine::StateMachine, prober::probe, probes::Probes, published::Published,
 };
 
 /// How a replica starts: what its Raft node needs.
@@ -54,7 +52,10 @@ impl Replica {
     ///
     /// [`StartError`] when the configuration, the data folder or the address
     /// cannot be used.
-    pub async fn start(config: ReplicaConfig) -> Result<(Self, ReplicaTasks), StartError> {
+    pub async fn start(
+        config: ReplicaConfig,
+        policy: StalenessPolicy,
+    ) -> Result<(Self, ReplicaTasks), StartError> {
         let entry_bytes_max = config.limits.entry_bytes_max;
         let name = config.name.as_str().into();
         let published = Arc::new(Published::default());
@@ -62,7 +63,7 @@ impl Replica {
         let read = published.clone();
         let label = Arc::new(move || label::to_bytes(read.newest().position()));
         let (node, node_tasks) = Node::start(config, machine, label).await?;
-        let probes = Arc::new(Probes::default());
+        let probes = Arc::new(Probes::new(policy));
         let tasks = ReplicaTasks {
             node: node.clone(),
             node_tasks,
@@ -136,6 +137,18 @@ impl Replica {
     #[must_use]
     pub fn freshness(&self) -> Freshness {
         self.probes.freshness(&self.published)
+    }
+
+    /// How often each state of freshness was entered.
+    #[must_use]
+    pub fn freshness_entries(&self) -> [(FreshnessState, u64); FreshnessState::ALL.len()] {
+        self.probes.entries()
+    }
+
+    /// What it does about staleness; see [`conduct`](crate::conduct).
+    #[must_use]
+    pub fn policy(&self) -> StalenessPolicy {
+        self.probes.policy()
     }
 
     /// The node below, for hand-over of leadership and snapshots.

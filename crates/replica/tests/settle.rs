@@ -9,7 +9,7 @@
 
 use lockstep_position::Term;
 use lockstep_raft::{Compaction, Config, Limits, Listen, PeerAddress, Timing};
-use lockstep_replica::{Replica, ReplicaTasks};
+use lockstep_replica::{Replica, ReplicaTasks, StalenessPolicy};
 use lockstep_state::{Command, Propose, ProposeError, State};
 use std::{
     net::TcpListener,
@@ -37,7 +37,9 @@ impl Host {
             let runtime = Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let (replica, tasks): (Replica, ReplicaTasks) =
-                    Replica::start(config).await.unwrap();
+                    Replica::start(config, StalenessPolicy::default())
+                        .await
+                        .unwrap();
                 sender.send((replica, Handle::current())).unwrap();
                 tasks.finished().await
             })
