@@ -33,6 +33,7 @@ mod role_watch;
 mod start;
 mod status;
 mod tasks;
+mod voice;
 
 pub use config::{Compaction, Config, Limits, Listen, PeerAddress, Timing};
 pub use entry_codec::CodecError;
@@ -44,3 +45,4 @@ pub use reread::{reread_ballot, reread_entry, reread_snapshot_meta};
 pub use role::Role;
 pub use status::{DiskStatus, MemberStatus, RaftStatus};
 pub use tasks::NodeTasks;
+pub use voice::{Standing, Voice};

@@ -9,6 +9,7 @@
 mod bell;
 mod conduct;
 mod ending;
+mod fresher;
 mod freshness;
 mod label;
 mod machine;

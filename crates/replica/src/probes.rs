@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
     Freshness, FreshnessState, StalenessPolicy,
+    fresher::SEEN_LIMIT,
     freshness::{BootNs, Evidence, age_of},
     published::Published,
 };
@@ -14,6 +15,8 @@ use crate::{
 pub(crate) struct Probes {
     /// The boot clock at the start of the newest probe that passed; 0 before the first.
     fresh_as_of: AtomicU64,
+    /// The boot clock when peers were asked of whom one was fresher; 0 before the first time.
+    fresher_seen: AtomicU64,
     /// How often each state was entered, in the order of [`FreshnessState::ALL`].
     entered: [AtomicU64; FreshnessState::ALL.len()],
     policy: StalenessPolicy,
@@ -31,6 +34,7 @@ impl Probes {
     pub(crate) fn new(policy: StalenessPolicy) -> Self {
         Self {
             fresh_as_of: AtomicU64::default(),
+            fresher_seen: AtomicU64::default(),
             entered: std::array::from_fn(|_| AtomicU64::default()),
             policy,
         }
@@ -42,25 +46,35 @@ impl Probes {
 
     /// The freshness of `published` at this moment.
     pub(crate) fn freshness(&self, published: &Published) -> Freshness {
+        Freshness::judge(&self.evidence(published))
+    }
+
+    fn evidence(&self, published: &Published) -> Evidence {
         let noted = self.fresh_as_of.load(Ordering::Acquire);
+        let seen = self.fresher_seen.load(Ordering::Acquire);
         let is_contradicted = published.is_broken();
         // Consensus goes on below a replica that broke off: its probes prove nothing.
         let is_proven = noted > 0 && !is_contradicted;
         // Behind what was noted: a pause in between makes the age older, not younger.
         let now = boot_now();
-        Freshness::judge(&Evidence {
+        Evidence {
             is_synced: published.newest().is_synced(),
             is_contradicted,
             age: is_proven.then(|| age_of(noted, now)),
             source_age: None,
-            sees_fresher: false,
-        })
+            sees_fresher: seen > 0 && age_of(seen, now) <= SEEN_LIMIT,
+        }
     }
 
     /// Takes in a barrier that passed, whoever asked for it.
     pub(crate) fn passed(&self, passed: &BarrierPassed) {
         self.fresh_as_of
             .fetch_max(passed.asked_at_ns, Ordering::AcqRel);
+    }
+
+    /// Takes in that one of the peers that were asked then is fresher.
+    pub(crate) fn saw_fresher(&self, asked_at: BootNs) {
+        self.fresher_seen.fetch_max(asked_at, Ordering::AcqRel);
     }
 
     /// Counts that a state was entered.
@@ -95,6 +109,19 @@ mod tests {
         let freshness = probes.freshness(&published);
         assert_eq!(freshness.age, None);
         assert_eq!(freshness.state, FreshnessState::Quarantined);
+    }
+
+    #[test]
+    fn a_fresher_peer_counts_for_a_while() {
+        let probes = Probes::new(StalenessPolicy::default());
+        let published = Published::default();
+        let sees = |probes: &Probes| probes.evidence(&published).sees_fresher;
+        assert!(!sees(&probes));
+        let limit = u64::try_from(SEEN_LIMIT.as_nanos()).unwrap();
+        probes.saw_fresher(boot_now().saturating_sub(limit + 1));
+        assert!(!sees(&probes));
+        probes.saw_fresher(boot_now());
+        assert!(sees(&probes));
     }
 
     #[test]

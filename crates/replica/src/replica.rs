@@ -1,13 +1,18 @@
 //! Starts one replica and holds it together.
 
 use lockstep_position::{Position, ReplicaId, Revision};
-use lockstep_raft::{Config, Fatal, Node, NodeTasks, RaftStatus, Role, StartError};
+use lockstep_raft::{Config, Fatal, Node, NodeTasks, RaftStatus, Role, StartError, Voice};
 use std::{future::Future, sync::Arc};
 use tokio::sync::watch;
 
 use crate::{
-    Freshness, FreshnessState, Proposer, ReplicaView, StalenessPolicy, label,
-    machine::StateMachine, prober::probe, probes::Probes, published::Published,
+    Freshness, FreshnessState, Proposer, ReplicaView, StalenessPolicy,
+    fresher::{self, seek},
+    label,
+    machine::StateMachine,
+    prober::probe,
+    probes::Probes,
+    published::Published,
 };
 
 /// How a replica starts: what its Raft node needs.
@@ -60,10 +65,9 @@ impl Replica {
         let name = config.name.as_str().into();
         let published = Arc::new(Published::default());
         let machine = StateMachine::new(published.clone());
-        let read = published.clone();
-        let label = Arc::new(move || label::to_bytes(read.newest().position()));
-        let (node, node_tasks) = Node::start(config, machine, label).await?;
         let probes = Arc::new(Probes::new(policy));
+        let voice = voice(&published, &probes);
+        let (node, node_tasks) = Node::start(config, machine, voice).await?;
         let tasks = ReplicaTasks {
             node: node.clone(),
             node_tasks,
@@ -178,12 +182,23 @@ impl ReplicaTasks {
         } = self;
         tokio::select! {
             ended = node_tasks.finished() => Ok(ended?),
-            () = probe(node.clone(), published.clone(), probes) => {
+            () = probe(node.clone(), published.clone(), probes.clone()) => {
                 Err(ReplicaEnd::Broken(published.broken().unwrap_or_default()))
             }
+            never = seek(node.clone(), published.clone(), probes.clone()) => match never {},
             why = published.wait_broken() => Err(ReplicaEnd::Broken(why)),
             error = keep_history(node.clone(), published.clone()) => Err(error.into()),
         }
+    }
+}
+
+/// What this replica says to others.
+fn voice(published: &Arc<Published>, probes: &Arc<Probes>) -> Voice {
+    let (read, judged) = (Arc::clone(published), Arc::clone(published));
+    let probes = Arc::clone(probes);
+    Voice {
+        probe: Arc::new(move || label::to_bytes(read.newest().position())),
+        standing: Arc::new(move |_| fresher::answer(&probes.freshness(&judged))),
     }
 }
 
