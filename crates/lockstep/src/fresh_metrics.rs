@@ -1,5 +1,6 @@
 //! The metrics of freshness, worked out when they are read.
 
+use lockstep_model::FactKind;
 use lockstep_replica::{FreshnessState, Replica};
 use prometheus_client::{
     collector::Collector,
@@ -7,7 +8,7 @@ use prometheus_client::{
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::Unit,
 };
-use std::{fmt::Error, time::Duration};
+use std::{collections::BTreeMap, fmt::Error, time::Duration};
 
 use crate::readiness::Stand;
 
@@ -20,13 +21,18 @@ struct ByState {
     state: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByKind {
+    resource: &'static str,
+}
+
 impl Collector for FreshMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), Error> {
         let stand = Stand::of(&self.0);
         flags(&mut encoder, &stand)?;
         states(&mut encoder, stand.freshness.state)?;
         entries(&mut encoder, &self.0.freshness_entries())?;
-        ages(&mut encoder, &stand)
+        ages(&mut encoder, stand.freshness.age, &self.0.source_ages())
     }
 }
 
@@ -87,26 +93,28 @@ fn entries(
 }
 
 /// Ages that are not known have no series.
-fn ages(encoder: &mut DescriptorEncoder<'_>, stand: &Stand) -> Result<(), Error> {
-    let help = "Age of what is served, at most";
-    age(encoder, "lockstep_age", help, stand.freshness.age)?;
-    let help = "Time since the source last proved that it delivers, of the slowest kind";
-    age(
-        encoder,
-        "lockstep_source_age",
-        help,
-        stand.freshness.source_age,
-    )
-}
-
-fn age(
+fn ages(
     encoder: &mut DescriptorEncoder<'_>,
-    name: &str,
-    help: &str,
-    age: Option<Duration>,
+    copy: Option<Duration>,
+    source: &BTreeMap<FactKind, Duration>,
 ) -> Result<(), Error> {
-    let Some(age) = age else { return Ok(()) };
     let unit = Some(&Unit::Seconds);
-    let metric = encoder.encode_descriptor(name, help, unit, MetricType::Gauge)?;
-    ConstGauge::new(age.as_secs_f64()).encode(metric)
+    if let Some(age) = copy {
+        let help = "Age of what is served, at most";
+        let metric = encoder.encode_descriptor("lockstep_age", help, unit, MetricType::Gauge)?;
+        ConstGauge::new(age.as_secs_f64()).encode(metric)?;
+    }
+    if source.is_empty() {
+        return Ok(());
+    }
+    let help = "Time since the source last proved that it delivers, at most";
+    let mut metric =
+        encoder.encode_descriptor("lockstep_source_age", help, unit, MetricType::Gauge)?;
+    for (kind, age) in source {
+        let by_kind = ByKind {
+            resource: kind.resource(),
+        };
+        ConstGauge::new(age.as_secs_f64()).encode(metric.encode_family(&by_kind)?)?;
+    }
+    Ok(())
 }

@@ -7,7 +7,11 @@ use lockstep_position::{LogId, ReplicaId, Revision};
 use lockstep_proto::admin::v1 as pb;
 use lockstep_raft::{RaftStatus, Role};
 use lockstep_replica::{Freshness, FreshnessState, Replica, label_of};
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use crate::{Source, audit, config::Endpoints, metrics::ReplicaMetrics, readiness::Stand};
 
@@ -57,11 +61,12 @@ impl ReplicaOperator {
         for key in memory.facts().keys() {
             *facts.entry(key.kind).or_default() += 1;
         }
+        let ages = self.replica.source_ages();
         let kinds = memory.cursors().iter().map(|(kind, cursor)| pb::Kind {
             resource: kind.resource().to_owned(),
             cursor: cursor.0.to_string(),
             facts: facts.get(kind).copied().unwrap_or_default(),
-            age_ms: None,
+            age_ms: ages.get(kind).map(|age| ms(*age)),
         });
         pb::Source {
             description: self.source.describe(),
@@ -196,10 +201,12 @@ fn log_pointers(raft: &RaftStatus) -> pb::LogPointers {
     }
 }
 
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 fn freshness_status(stand: &Stand) -> pb::Freshness {
     use pb::freshness::State;
-    let ms =
-        |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let freshness = &stand.freshness;
     let state = match freshness.state {
         FreshnessState::Syncing => State::Syncing,

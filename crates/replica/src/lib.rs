@@ -18,6 +18,7 @@ mod probes;
 mod proposer;
 mod published;
 mod replica;
+mod source_proofs;
 mod telling;
 mod view;
 
@@ -27,4 +28,5 @@ pub use label::{label_of, read_label};
 pub use proposer::Proposer;
 pub use published::Published;
 pub use replica::{Replica, ReplicaConfig, ReplicaEnd, ReplicaTasks};
+pub use source_proofs::SourceProofs;
 pub use view::ReplicaView;

@@ -9,7 +9,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use crate::{
     conduct,
     freshness::{FRESH_LIMIT, PROBE_INTERVAL},
-    label,
+    label::LeaderStanding,
     probes::Probes,
     published::Published,
     telling::Telling,
@@ -27,11 +27,12 @@ pub(crate) async fn probe(node: Node, published: Arc<Published>, probes: Arc<Pro
         let failed = match node.barrier(PROBE_INTERVAL).await {
             Ok(passed) => {
                 probes.passed(&passed);
-                if let Some(leader) = label::from_bytes(&passed.read.probe)
-                    && let Some(own) = contradiction(&leader, &published)
-                {
-                    published.break_off(divergence(&leader, &own));
-                    return;
+                if let Some(leader) = LeaderStanding::from_bytes(&passed.read.probe) {
+                    probes.source_told(passed.asked_at_ns, &leader.source);
+                    if let Some(own) = contradiction(&leader.position, &published) {
+                        published.break_off(divergence(&leader.position, &own));
+                        return;
+                    }
                 }
                 String::new()
             }

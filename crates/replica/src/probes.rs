@@ -1,8 +1,17 @@
 //! What the probes of one replica have shown so far.
 
+use arc_swap::ArcSwapOption;
+use lockstep_model::FactKind;
 use lockstep_raft::BarrierPassed;
 use rustix::time::{ClockId, clock_gettime};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use crate::{
     Freshness, FreshnessState, StalenessPolicy,
@@ -17,6 +26,9 @@ pub(crate) struct Probes {
     fresh_as_of: AtomicU64,
     /// The boot clock when peers were asked of whom one was fresher; 0 before the first time.
     fresher_seen: AtomicU64,
+    /// For each kind, the boot clock as of which the leader's watch of it had
+    /// proved to deliver; `None` while no leader says.
+    source: ArcSwapOption<BTreeMap<FactKind, BootNs>>,
     /// How often each state was entered, in the order of [`FreshnessState::ALL`].
     entered: [AtomicU64; FreshnessState::ALL.len()],
     policy: StalenessPolicy,
@@ -35,6 +47,7 @@ impl Probes {
         Self {
             fresh_as_of: AtomicU64::default(),
             fresher_seen: AtomicU64::default(),
+            source: ArcSwapOption::empty(),
             entered: std::array::from_fn(|_| AtomicU64::default()),
             policy,
         }
@@ -61,7 +74,7 @@ impl Probes {
             is_synced: published.newest().is_synced(),
             is_contradicted,
             age: is_proven.then(|| age_of(noted, now)),
-            source_age: None,
+            source_age: self.source_ages(now).into_values().max(),
             sees_fresher: seen > 0 && age_of(seen, now) <= SEEN_LIMIT,
         }
     }
@@ -70,6 +83,28 @@ impl Probes {
     pub(crate) fn passed(&self, passed: &BarrierPassed) {
         self.fresh_as_of
             .fetch_max(passed.asked_at_ns, Ordering::AcqRel);
+    }
+
+    /// Takes in what the leader said of its watches when it was asked then.
+    pub(crate) fn source_told(&self, asked_at: BootNs, ages: &BTreeMap<FactKind, Duration>) {
+        // The leader's clock stood at `asked_at` or later when it worked the ages
+        // out, so a proof comes out older here than it was, never younger.
+        let as_of = |(kind, age): (&FactKind, &Duration)| {
+            let age = BootNs::try_from(age.as_nanos()).unwrap_or(BootNs::MAX);
+            (*kind, asked_at.saturating_sub(age))
+        };
+        let known = (!ages.is_empty()).then(|| Arc::new(ages.iter().map(as_of).collect()));
+        self.source.store(known);
+    }
+
+    /// The age of each kind's last proof at `now`; empty while no leader says.
+    pub(crate) fn source_ages(&self, now: BootNs) -> BTreeMap<FactKind, Duration> {
+        let known = self.source.load();
+        let age = |(kind, noted): (&FactKind, &BootNs)| (*kind, age_of(*noted, now));
+        known
+            .iter()
+            .flat_map(|known| known.iter().map(age))
+            .collect()
     }
 
     /// Takes in that one of the peers that were asked then is fresher.
@@ -109,6 +144,26 @@ mod tests {
         let freshness = probes.freshness(&published);
         assert_eq!(freshness.age, None);
         assert_eq!(freshness.state, FreshnessState::Quarantined);
+    }
+
+    #[test]
+    fn the_source_is_as_old_as_its_slowest_kind_and_grows_old_by_itself() {
+        let second = Duration::from_secs(1);
+        let nanos = |seconds: u64| seconds * 1_000_000_000;
+        let probes = Probes::new(StalenessPolicy::default());
+        let ages = |at| probes.source_ages(nanos(at)).into_values().max();
+        assert_eq!(ages(99), None);
+        let told = BTreeMap::from([(FactKind::Pod, 4 * second), (FactKind::Node, second)]);
+        probes.source_told(nanos(100), &told);
+        assert_eq!(ages(100), Some(4 * second));
+        assert_eq!(ages(107), Some(11 * second));
+        // A leader that does not know: neither does this replica.
+        probes.source_told(nanos(108), &BTreeMap::new());
+        assert_eq!(ages(108), None);
+        // Older than the system: as old as that.
+        let told = BTreeMap::from([(FactKind::Pod, 200 * second)]);
+        probes.source_told(nanos(109), &told);
+        assert_eq!(ages(110), Some(110 * second));
     }
 
     #[test]

@@ -1,18 +1,20 @@
 //! Starts one replica and holds it together.
 
+use lockstep_model::FactKind;
 use lockstep_position::{Position, ReplicaId, Revision};
 use lockstep_raft::{Config, Fatal, Node, NodeTasks, RaftStatus, Role, StartError, Voice};
-use std::{future::Future, sync::Arc};
+use std::{collections::BTreeMap, convert::Infallible, future::Future, sync::Arc, time::Duration};
 use tokio::sync::watch;
 
 use crate::{
     Freshness, FreshnessState, Proposer, ReplicaView, StalenessPolicy,
     fresher::{self, seek},
-    label,
+    label::LeaderStanding,
     machine::StateMachine,
     prober::probe,
-    probes::Probes,
+    probes::{Probes, boot_now},
     published::Published,
+    source_proofs::SourceProofs,
 };
 
 /// How a replica starts: what its Raft node needs.
@@ -24,6 +26,7 @@ pub struct Replica {
     node: Node,
     published: Arc<Published>,
     probes: Arc<Probes>,
+    proofs: SourceProofs,
     entry_bytes_max: usize,
     name: Arc<str>,
 }
@@ -34,6 +37,7 @@ pub struct ReplicaTasks {
     node_tasks: NodeTasks,
     published: Arc<Published>,
     probes: Arc<Probes>,
+    proofs: SourceProofs,
 }
 
 /// Why a replica ended by itself.
@@ -66,19 +70,22 @@ impl Replica {
         let published = Arc::new(Published::default());
         let machine = StateMachine::new(published.clone());
         let probes = Arc::new(Probes::new(policy));
-        let voice = voice(&published, &probes);
+        let proofs = SourceProofs::default();
+        let voice = voice(&published, &probes, &proofs);
         let (node, node_tasks) = Node::start(config, machine, voice).await?;
         let tasks = ReplicaTasks {
             node: node.clone(),
             node_tasks,
             published: published.clone(),
             probes: probes.clone(),
+            proofs: proofs.clone(),
         };
         Ok((
             Self {
                 node,
                 published,
                 probes,
+                proofs,
                 entry_bytes_max,
                 name,
             },
@@ -149,6 +156,22 @@ impl Replica {
         self.probes.entries()
     }
 
+    /// Where proofs are noted that the source delivers, while this replica
+    /// leads. From the first call on, the lack of proofs counts against the
+    /// source; before that its age is not known.
+    #[must_use]
+    pub fn source_proofs(&self) -> SourceProofs {
+        self.proofs.expect();
+        self.proofs.clone()
+    }
+
+    /// Time since the source last proved that it delivers, for each kind and at
+    /// most; empty while no leader says.
+    #[must_use]
+    pub fn source_ages(&self) -> BTreeMap<FactKind, Duration> {
+        self.probes.source_ages(boot_now())
+    }
+
     /// What it does about staleness; see [`conduct`](crate::conduct).
     #[must_use]
     pub fn policy(&self) -> StalenessPolicy {
@@ -179,13 +202,16 @@ impl ReplicaTasks {
             node_tasks,
             published,
             probes,
+            proofs,
         } = self;
+        let role = node.role();
         tokio::select! {
             ended = node_tasks.finished() => Ok(ended?),
             () = probe(node.clone(), published.clone(), probes.clone()) => {
                 Err(ReplicaEnd::Broken(published.broken().unwrap_or_default()))
             }
             never = seek(node.clone(), published.clone(), probes.clone()) => match never {},
+            never = follow_lead(role, proofs) => match never {},
             why = published.wait_broken() => Err(ReplicaEnd::Broken(why)),
             error = keep_history(node.clone(), published.clone()) => Err(error.into()),
         }
@@ -193,12 +219,33 @@ impl ReplicaTasks {
 }
 
 /// What this replica says to others.
-fn voice(published: &Arc<Published>, probes: &Arc<Probes>) -> Voice {
+fn voice(published: &Arc<Published>, probes: &Arc<Probes>, proofs: &SourceProofs) -> Voice {
     let (read, judged) = (Arc::clone(published), Arc::clone(published));
-    let probes = Arc::clone(probes);
+    let (probes, proofs) = (Arc::clone(probes), proofs.clone());
+    let standing = move || LeaderStanding {
+        position: *read.newest().position(),
+        source: proofs.ages(),
+    };
     Voice {
-        probe: Arc::new(move || label::to_bytes(read.newest().position())),
+        probe: Arc::new(move || standing().to_bytes()),
         standing: Arc::new(move |_| fresher::answer(&probes.freshness(&judged))),
+    }
+}
+
+/// Begins to expect proofs of the source with each lead, and forgets them with its end.
+async fn follow_lead(mut role: watch::Receiver<Role>, proofs: SourceProofs) -> Infallible {
+    let mut led = None;
+    loop {
+        let leads = role.borrow_and_update().leading();
+        match leads {
+            Some(_) if led == leads => {}
+            Some(_) => proofs.begin(),
+            None => proofs.forget(),
+        }
+        led = leads;
+        if role.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 
