@@ -27,7 +27,7 @@ pub(crate) fn routes<O: Operator>(operator: Arc<O>) -> Router {
 
 async fn ready<O: Operator>(State(operator): State<Arc<O>>) -> impl IntoResponse {
     match operator.readiness() {
-        Readiness::Ready => (StatusCode::OK, "ok\n".to_owned()),
+        Readiness::Ready(what) => (StatusCode::OK, format!("ok: {what}\n")),
         Readiness::NotReady(why) => (
             StatusCode::SERVICE_UNAVAILABLE,
             format!("not ready: {why}\n"),

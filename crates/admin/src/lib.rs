@@ -4,10 +4,12 @@
 //! admin gRPC service with reflection and health. What is answered comes from
 //! an [`Operator`]; nothing is decided here.
 
+mod health;
 mod http;
 mod operator;
 mod serve;
 mod service;
 
-pub use operator::{AuditError, Operator, Readiness, TransferError};
+pub use health::{HealthOf, HealthService, health};
+pub use operator::{AuditError, Health, Operator, Readiness, TransferError};
 pub use serve::serve;

@@ -6,10 +6,21 @@ use std::future::Future;
 /// Whether a replica takes new clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Readiness {
-    /// It does.
-    Ready,
+    /// It does, with its state for people.
+    Ready(String),
     /// It does not, with the reason for people.
     NotReady(String),
+}
+
+/// What the health service says of one name.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// What the name stands for is so.
+    Serving,
+    /// It is not.
+    NotServing,
+    /// The name stands for nothing.
+    Unknown,
 }
 
 /// Why an audit could not be made.
@@ -71,6 +82,10 @@ pub trait Operator: Send + Sync + 'static {
 
     /// Whether it takes new clients.
     fn readiness(&self) -> Readiness;
+
+    /// What the health service says of `service` at this moment; the empty name
+    /// stands for readiness.
+    fn health(&self, service: &str) -> Health;
 
     /// Every metric in the Prometheus text format (OpenMetrics).
     fn metrics(&self) -> String;

@@ -10,7 +10,7 @@ use std::{future::Future, io, sync::Arc};
 use tokio::net::TcpListener;
 use tonic::{Status, service::Routes};
 
-use crate::{Operator, http, service::AdminService};
+use crate::{Operator, health::health, http, service::AdminService};
 
 /// The largest audit: the expected answers of 10,000 services.
 const MESSAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -39,10 +39,9 @@ fn router<O: Operator>(operator: Arc<O>) -> io::Result<Router> {
         .map_err(io::Error::other)?;
     let admin = AdminServer::new(AdminService(operator.clone()))
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
-    let (_, health) = tonic_health::server::health_reporter();
     let grpc = Routes::new(admin)
         .add_service(reflection)
-        .add_service(health);
+        .add_service(health(operator.clone()));
     let routes = http::routes(operator).merge(grpc.prepare().into_axum_router());
     Ok(routes.fallback(nothing_here))
 }

@@ -6,7 +6,7 @@
     reason = "tests"
 )]
 
-use lockstep_admin::{AuditError, Operator, Readiness, TransferError, serve};
+use lockstep_admin::{AuditError, Health, Operator, Readiness, TransferError, serve};
 use lockstep_proto::admin::v1::{self as pb, admin_client::AdminClient};
 use std::{net::SocketAddr, sync::Arc};
 use tokio::{
@@ -14,6 +14,9 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 use tonic::Code;
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
 
 /// A replica in a state that a test chooses.
 struct Replica {
@@ -56,6 +59,14 @@ impl Operator for Replica {
         self.readiness.clone()
     }
 
+    fn health(&self, service: &str) -> Health {
+        match (service, &self.readiness) {
+            ("", Readiness::Ready(_)) => Health::Serving,
+            ("", Readiness::NotReady(_)) => Health::NotServing,
+            (_, _) => Health::Unknown,
+        }
+    }
+
     fn metrics(&self) -> String {
         "lockstep_revision 3\n# EOF\n".to_owned()
     }
@@ -63,7 +74,7 @@ impl Operator for Replica {
 
 fn ready() -> Replica {
     Replica {
-        readiness: Readiness::Ready,
+        readiness: Readiness::Ready("fresh".to_owned()),
         audit: || Ok(pb::AuditReply::default()),
         transfer: |to| {
             Ok(pb::TransferLeadershipReply {
@@ -100,7 +111,7 @@ async fn probes_and_metrics_answer_plain_http() {
     assert_eq!(get(address, "/live").await, (ok.clone(), "ok\n".to_owned()));
     assert_eq!(
         get(address, "/ready").await,
-        (ok.clone(), "ok\n".to_owned())
+        (ok.clone(), "ok: fresh\n".to_owned())
     );
     assert_eq!(
         get(address, "/ping").await,
@@ -124,6 +135,32 @@ async fn a_replica_that_is_not_ready_is_alive_and_says_why() {
     assert_eq!(status, "HTTP/1.1 503 Service Unavailable");
     assert_eq!(body, "not ready: the state was never complete\n");
     assert_eq!(get(address, "/live").await.0, "HTTP/1.1 200 OK");
+}
+
+#[tokio::test]
+async fn health_is_what_holds_when_it_is_asked() {
+    let healthy = start(ready()).await;
+    let ill = start(Replica {
+        readiness: Readiness::NotReady("stale".to_owned()),
+        ..ready()
+    })
+    .await;
+    for (address, expected) in [
+        (healthy, ServingStatus::Serving),
+        (ill, ServingStatus::NotServing),
+    ] {
+        let channel = tonic::transport::Endpoint::from_shared(format!("http://{address}")).unwrap();
+        let mut client = HealthClient::new(channel.connect().await.unwrap());
+        let asked = |service: &str| HealthCheckRequest {
+            service: service.to_owned(),
+        };
+        let checked = client.check(asked("")).await.unwrap().into_inner();
+        assert_eq!(checked.status(), expected);
+        let unknown = client.check(asked("no.such.Service")).await.unwrap_err();
+        assert_eq!(unknown.code(), Code::NotFound);
+        let mut watch = client.watch(asked("")).await.unwrap().into_inner();
+        assert_eq!(watch.message().await.unwrap().unwrap().status(), expected);
+    }
 }
 
 #[tokio::test]

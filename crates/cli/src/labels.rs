@@ -18,6 +18,8 @@ pub(crate) struct Labels {
     pub(crate) revision: Option<Revision>,
     pub(crate) digest: Option<Digest>,
     pub(crate) stale: Option<bool>,
+    pub(crate) age_ms: Option<u64>,
+    pub(crate) source_stale: Option<bool>,
 }
 
 /// The labels as fields of a JSON object.
@@ -29,6 +31,8 @@ pub(crate) struct LabelFields {
     revision: Option<u64>,
     digest: Option<String>,
     stale: Option<bool>,
+    age_ms: Option<u64>,
+    source_stale: Option<bool>,
 }
 
 /// A header with another content than it promises.
@@ -48,6 +52,8 @@ impl Labels {
             revision: parsed(headers, "lockstep-revision")?,
             digest: parsed(headers, "lockstep-digest")?,
             stale: parsed(headers, "lockstep-stale")?,
+            age_ms: parsed(headers, "lockstep-age-ms")?,
+            source_stale: parsed(headers, "lockstep-source-stale")?,
         })
     }
 
@@ -79,6 +85,8 @@ impl Labels {
             revision: self.revision.map(Revision::as_u64),
             digest: self.digest.map(|digest| digest.to_string()),
             stale: self.stale,
+            age_ms: self.age_ms,
+            source_stale: self.source_stale,
         }
     }
 }
@@ -142,6 +150,8 @@ mod tests {
             ("lockstep-revision", "12"),
             ("lockstep-digest", &digest),
             ("lockstep-stale", "false"),
+            ("lockstep-age-ms", "212"),
+            ("lockstep-source-stale", "true"),
         ]));
         let expected = Labels {
             replica: Some(ReplicaId::from_u64(0xab)),
@@ -150,6 +160,8 @@ mod tests {
             revision: Some(Revision::from_u64(12)),
             digest: Some(Digest::from_u128(7)),
             stale: Some(false),
+            age_ms: Some(212),
+            source_stale: Some(true),
         };
         assert_eq!(read, Ok(expected));
     }
@@ -170,6 +182,7 @@ mod tests {
                 "maybe",
                 "provided string was not `true` or `false`",
             ),
+            ("lockstep-age-ms", "1.5", "invalid digit found in string"),
         ] {
             let error = Labels::read(&headers(&[(header, value)])).unwrap_err();
             assert_eq!(error.to_string(), format!("header {header}: {reason}"));

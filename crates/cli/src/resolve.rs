@@ -20,7 +20,8 @@ Exit codes: 0 an answer was printed (with --all: all answers are equal); 1 the r
 (NotFound, InvalidArgument, FailedPrecondition), or answers differ; 2 it could not be found out.
 
 Fields of the JSON output; those of other servers than Lockstep's replicas are null:
-  authority, replica, name, history, revision, digest, stale
+  authority, replica, name, history, revision, digest, stale, age_ms,
+  source_stale
   exists       false if there is no such service
   endpoints    array of {address, weight, zone, identity, hint, inbound_port,
                authority_override, labels}

@@ -26,8 +26,9 @@ Fields of the JSON output, with --watch one object a line for each look:
   findings     array of sentences
   replicas     array of {address, error, replica, name, cluster, version, role, lacks_quorum,
                term, leader, history, revision, behind, state_digest, path_digest, freshness,
-               age_ms, limit_ms, get_streams, get_profile_streams, memory_bytes, log_bytes,
-               snapshot_bytes, uptime_ms, log {last, committed, applied, snapshot, purged},
+               ready, meaning, age_ms, limit_ms, source_age_ms, source_limit_ms,
+               get_streams, get_profile_streams, memory_bytes, log_bytes, snapshot_bytes,
+               uptime_ms, log {last, committed, applied, snapshot, purged},
                source {description, following, kinds, problems}, members, warnings,
                proxy_address}";
 

@@ -2,7 +2,9 @@
 
 use futures::{FutureExt, Stream, future::BoxFuture, task::AtomicWaker};
 use lockstep_position::{HistoryId, LogId, ReplicaId, Term};
-use lockstep_resolution::{About, Freshness, Topic, View, Wakes, wakes};
+use lockstep_resolution::{
+    About, Admission, Barrier, Claim, Ending, Freshness, Topic, View, Wakes, wakes,
+};
 use lockstep_state::{Batch, Command, State};
 use std::{
     pin::Pin,
@@ -11,14 +13,25 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     task::{Context, Poll},
+    time::Duration,
 };
 use tokio::sync::watch;
+
+/// What a board claims until it is told otherwise.
+const FRESH: Claim = Claim {
+    copy: Freshness::Fresh,
+    source: Freshness::Fresh,
+    age: Some(Duration::from_millis(3)),
+    admission: Admission::Open,
+};
 
 /// The view of a replica that is not there.
 pub struct Board {
     state: Mutex<Arc<State>>,
     watchers: Mutex<Vec<Weak<Watcher>>>,
     is_stale: AtomicBool,
+    claim: Mutex<Claim>,
+    ending: watch::Sender<Option<Ending>>,
     is_closed: AtomicBool,
     barrier: watch::Sender<bool>,
     barriers: AtomicUsize,
@@ -77,6 +90,8 @@ impl Board {
             state: Mutex::default(),
             watchers: Mutex::default(),
             is_stale: AtomicBool::new(false),
+            claim: Mutex::new(FRESH),
+            ending: watch::Sender::new(None),
             is_closed: AtomicBool::new(false),
             barrier: watch::Sender::new(true),
             barriers: AtomicUsize::new(0),
@@ -119,6 +134,16 @@ impl Board {
     /// From now on barriers are not passed in time.
     pub fn set_stale(&self) {
         self.is_stale.store(true, Ordering::SeqCst);
+    }
+
+    /// Claims something else from now on.
+    pub fn set_claim(&self, claim: Claim) {
+        *locked(&self.claim) = claim;
+    }
+
+    /// Has the streams end, open ones and later ones.
+    pub fn end_streams(&self, ending: Ending) {
+        self.ending.send_replace(Some(ending));
     }
 
     /// From now on barriers wait, or pass.
@@ -186,15 +211,34 @@ impl View for Board {
         Wakes::new(Watch(watcher))
     }
 
-    fn barrier(&self) -> BoxFuture<'_, Freshness> {
+    fn barrier(&self) -> BoxFuture<'_, Barrier> {
         let mut passable = self.barrier.subscribe();
         self.barriers.fetch_add(1, Ordering::SeqCst);
         async move {
             let _ = passable.wait_for(|it| *it).await;
             if self.is_stale.load(Ordering::SeqCst) {
-                Freshness::Stale
+                Barrier::Missed
             } else {
-                Freshness::Fresh
+                Barrier::Passed
+            }
+        }
+        .boxed()
+    }
+
+    fn claim(&self) -> Claim {
+        *locked(&self.claim)
+    }
+
+    fn ending(&self) -> BoxFuture<'static, Ending> {
+        let mut told = self.ending.subscribe();
+        async move {
+            loop {
+                if let Some(ending) = *told.borrow_and_update() {
+                    return ending;
+                }
+                if told.changed().await.is_err() {
+                    std::future::pending::<()>().await;
+                }
             }
         }
         .boxed()

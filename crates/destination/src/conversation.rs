@@ -18,6 +18,7 @@ use tonic::Status;
 use crate::{
     drain::Drain,
     frame::{Labelling, labelled},
+    leaving::Leaving,
     metrics::StreamMeter,
     opening::Watched,
     speaker::Speaker,
@@ -33,6 +34,7 @@ pub(crate) struct Conversation<V, S> {
     pub(crate) revision: Revision,
     pub(crate) labelling: Labelling,
     pub(crate) drain: Drain,
+    pub(crate) leaving: Leaving,
     pub(crate) meter: StreamMeter,
     /// When the request came, until its first message is written.
     pub(crate) unanswered_since: Option<Instant>,
@@ -70,8 +72,14 @@ impl<V: View, S: Speaker> Conversation<V, S> {
     /// The next message, or the status that ends the stream between two.
     fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Result<Bytes, Status>> {
         loop {
+            if let Some(status) = self.leaving.poll_at_once(context) {
+                return Poll::Ready(Err(status));
+            }
             if let Some(message) = self.next() {
                 return Poll::Ready(Ok(message));
+            }
+            if let Some(status) = self.leaving.gently() {
+                return Poll::Ready(Err(status));
             }
             if self.drain.poll_begun(context).is_ready() {
                 // Not an error: the proxy asks another replica at once.

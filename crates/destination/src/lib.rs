@@ -21,6 +21,7 @@ mod encode;
 mod frame;
 mod get;
 mod get_profile;
+mod leaving;
 mod metrics;
 mod opening;
 mod request;

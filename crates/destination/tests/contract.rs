@@ -256,11 +256,13 @@ async fn an_answer_says_where_it_stands() {
     let position = *served.board.newest().position();
     let headers = |stale: &str| -> Vec<(String, String)> {
         [
+            ("age-ms", "3".to_owned()),
             ("digest", position.state_digest.to_string()),
             ("history", HistoryId::from_u128(0xabc).to_string()),
             ("name", "lockstep-0".to_owned()),
             ("replica", "0000000000000007".to_owned()),
             ("revision", Revision::from_u64(1).to_string()),
+            ("source-stale", "false".to_owned()),
             ("stale", stale.to_owned()),
         ]
         .map(|(name, value)| (format!("lockstep-{name}"), value))

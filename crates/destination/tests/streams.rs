@@ -16,12 +16,13 @@ use lockstep_contract::{
 };
 use lockstep_destination::REVISION_FIELD;
 use lockstep_model::SliceId;
+use lockstep_resolution::{Admission, Claim, Ending, Freshness};
 use lockstep_state::Command;
 use prost::{
     Message,
     encoding::{WireType, decode_key, decode_varint},
 };
-use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
+use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
 use tonic::{Code, Request, client::Grpc};
 use web::*;
 
@@ -64,6 +65,54 @@ async fn a_stream_of_a_replica_that_stops_is_unavailable() {
         (status.code(), status.message()),
         (Code::Unavailable, "the replica stops")
     );
+}
+
+#[tokio::test]
+async fn a_replica_that_lets_a_stream_go_ends_it_with_ok_behind_its_last_message() {
+    let served = Served::with(web(&[1])).await;
+    let mut stream = open(&served).await;
+    served.board.end_streams(Ending::Gentle);
+    // What it had begun to say is said, though the word came before it was read.
+    assert_eq!(added(next(&mut stream).await), 1);
+    assert_eq!(within(stream.message()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_replica_in_doubt_of_itself_ends_its_streams_as_unavailable() {
+    let served = Served::with(web(&[1])).await;
+    let mut stream = open(&served).await;
+    assert_eq!(added(next(&mut stream).await), 1);
+    served
+        .board
+        .end_streams(Ending::AtOnce("its state is wrong"));
+    served.board.change(vec![slice("web", &[1, 2])]);
+    let status = within(stream.message()).await.unwrap_err();
+    let expected = (Code::Unavailable, "its state is wrong");
+    assert_eq!((status.code(), status.message()), expected);
+}
+
+#[tokio::test]
+async fn a_replica_that_takes_no_streams_says_why_and_when_to_ask_again() {
+    let served = Served::with(web(&[1])).await;
+    let mut open = open(&served).await;
+    served.board.set_claim(Claim {
+        copy: Freshness::Stale,
+        source: Freshness::Fresh,
+        age: Some(Duration::from_secs(9)),
+        admission: Admission::Closed("another one is fresh"),
+    });
+    let mut client = served.client().await;
+    let status = within(client.get(asking(WEB, ""))).await.unwrap_err();
+    let expected = (Code::Unavailable, "another one is fresh");
+    assert_eq!((status.code(), status.message()), expected);
+    let header = |name| status.metadata().get(name).unwrap().to_str().unwrap();
+    assert_eq!(header("grpc-retry-pushback-ms"), "1000");
+    assert_eq!(header("lockstep-stale"), "true");
+    assert_eq!(header("lockstep-age-ms"), "9000");
+    // Those that are open go on.
+    assert_eq!(added(next(&mut open).await), 1);
+    served.board.change(vec![slice("web", &[1, 2])]);
+    assert_eq!(added(next(&mut open).await), 1);
 }
 
 #[tokio::test]

@@ -5,7 +5,9 @@ use futures::{FutureExt, future::BoxFuture, stream};
 use http_body_util::{BodyExt, Full};
 use lockstep_destination::{DestinationService, Metrics, service};
 use lockstep_position::ReplicaId;
-use lockstep_resolution::{About, Freshness, Topic, View, Wakes};
+use lockstep_resolution::{
+    About, Admission, Barrier, Claim, Ending, Freshness, Topic, View, Wakes,
+};
 use lockstep_state::{Content, State};
 use prometheus_client::registry::Registry;
 use prost::Message;
@@ -51,8 +53,21 @@ impl View for Board {
         Wakes::new(stream::pending())
     }
 
-    fn barrier(&self) -> BoxFuture<'_, Freshness> {
-        async { Freshness::Fresh }.boxed()
+    fn barrier(&self) -> BoxFuture<'_, Barrier> {
+        async { Barrier::Passed }.boxed()
+    }
+
+    fn claim(&self) -> Claim {
+        Claim {
+            copy: Freshness::Fresh,
+            source: Freshness::Fresh,
+            age: None,
+            admission: Admission::Open,
+        }
+    }
+
+    fn ending(&self) -> BoxFuture<'static, Ending> {
+        pending().boxed()
     }
 
     fn about(&self) -> About {

@@ -2,6 +2,7 @@
 
 use lockstep_model::Settings;
 use lockstep_raft::PeerAddress;
+use lockstep_replica::StalenessPolicy;
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -10,7 +11,7 @@ use std::{
 
 use crate::{
     SourceConfig,
-    options::{ListenOptions, ServeOptions, TuningOptions},
+    options::{ListenOptions, ServeOptions, StalenessPolicyOption, TuningOptions},
     settings::{InvalidSettings, settings},
 };
 
@@ -25,6 +26,8 @@ pub struct ServeConfig {
     pub data: PathBuf,
     /// Every replica, this one included.
     pub peers: Vec<PeerAddress>,
+    /// What it does when it is stale.
+    pub staleness: StalenessPolicy,
     /// Where it listens.
     pub endpoints: Endpoints,
     /// Where facts come from.
@@ -127,11 +130,21 @@ impl TryFrom<ServeOptions> for ServeConfig {
             // A bare name has no parent whose names could be made durable.
             data: Path::new(".").join(options.data),
             peers,
+            staleness: options.staleness_policy.into(),
             endpoints: parse_listen(&options.listen)?,
             source: options.source.into(),
             settings: settings(&options.mesh)?,
             tuning: options.tuning.into(),
         })
+    }
+}
+
+impl From<StalenessPolicyOption> for StalenessPolicy {
+    fn from(option: StalenessPolicyOption) -> Self {
+        match option {
+            StalenessPolicyOption::Serve => Self::Serve,
+            StalenessPolicyOption::Refuse => Self::Refuse,
+        }
     }
 }
 
@@ -235,7 +248,14 @@ mod tests {
         assert_eq!(config.endpoints.proxy, "0.0.0.0:8086".parse().unwrap());
         assert_eq!(config.settings, Settings::default());
         assert_eq!(config.tuning, Tuning::default());
+        assert_eq!(config.staleness, StalenessPolicy::Serve);
         assert_eq!(config.peers.len(), 2);
+    }
+
+    #[test]
+    fn staleness_is_refused_when_that_is_asked_for() {
+        let config = config(&["--staleness-policy=refuse"]).unwrap();
+        assert_eq!(config.staleness, StalenessPolicy::Refuse);
     }
 
     #[test]
@@ -324,6 +344,11 @@ mod tests {
                 "--serve-terminating-endpoints=",
                 "error: a value is required for '--serve-terminating-endpoints <true|false>' but \
                  none was supplied\n  [possible values: true, false]",
+            ),
+            (
+                "--staleness-policy=maybe",
+                "error: invalid value 'maybe' for '--staleness-policy <POLICY>'\n  \
+                 [possible values: serve, refuse]",
             ),
             (
                 "--log-format=xml",

@@ -3,6 +3,7 @@
 
 use lockstep_model::Settings;
 use lockstep_raft::PeerAddress;
+use lockstep_replica::StalenessPolicy;
 use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use crate::{
@@ -115,6 +116,7 @@ fn serve_config(
         name,
         cluster: DEV_CLUSTER.to_owned(),
         peers,
+        staleness: StalenessPolicy::default(),
         endpoints,
         source: group.source.clone(),
         settings: group.settings.clone(),

@@ -9,7 +9,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::Source;
+use crate::{Source, fresh_metrics::FreshMetrics, readiness::Standing};
 
 /// The counters of one replica and the registry that shows them.
 pub(crate) struct ReplicaMetrics {
@@ -19,7 +19,7 @@ pub(crate) struct ReplicaMetrics {
 }
 
 impl ReplicaMetrics {
-    pub(crate) fn new(replica: &Replica, source: &Source) -> Self {
+    pub(crate) fn new(standing: &Standing, source: &Source) -> Self {
         let mut registry = Registry::default();
         let ingest = lockstep_ingest::Metrics::default();
         ingest.register(&mut registry);
@@ -27,7 +27,8 @@ impl ReplicaMetrics {
         if let Source::Kubernetes(source) = source {
             source.metrics().register(&mut registry);
         }
-        registry.register_collector(Box::new(Positions(replica.clone())));
+        registry.register_collector(Box::new(Positions(standing.replica.clone())));
+        registry.register_collector(Box::new(FreshMetrics(standing.clone())));
         Self {
             ingest,
             destination,
@@ -59,10 +60,8 @@ struct Positions(Replica);
 impl Collector for Positions {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let raft = self.0.raft();
-        let freshness = self.0.freshness();
         let index = |log_id: Option<lockstep_position::LogId>| log_id.map_or(0, |id| id.index);
-        let age_ms = freshness.age.map_or(u128::MAX, |age| age.as_millis());
-        let gauges: [(&str, &str, u64); 8] = [
+        let gauges: [(&str, &str, u64); 7] = [
             (
                 "lockstep_revision",
                 "Batches that changed the state",
@@ -97,11 +96,6 @@ impl Collector for Positions {
                 "lockstep_log_bytes",
                 "Size of the file of log and vote",
                 raft.disk.log_bytes,
-            ),
-            (
-                "lockstep_age_milliseconds",
-                "Age of what is served, at most",
-                u64::try_from(age_ms).unwrap_or(u64::MAX),
             ),
         ];
         for (name, help, value) in gauges {

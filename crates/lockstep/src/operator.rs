@@ -1,17 +1,25 @@
 //! What operators are told of one replica.
 
-use lockstep_admin::{AuditError, Operator, Readiness, TransferError};
+use lockstep_admin::{AuditError, Health, Operator, Readiness, TransferError};
 use lockstep_catalog::FactSource;
 use lockstep_model::{FactKind, Settings};
 use lockstep_position::{LogId, ReplicaId, Revision};
 use lockstep_proto::admin::v1 as pb;
 use lockstep_raft::{RaftStatus, Role};
 use lockstep_replica::{Freshness, FreshnessState, Replica, label_of};
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
-use tokio_util::sync::CancellationToken;
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use crate::{
-    Source, audit, config::Endpoints, leadership::Leadership, metrics::ReplicaMetrics, transfer,
+    Source, audit,
+    config::Endpoints,
+    leadership::Leadership,
+    metrics::ReplicaMetrics,
+    readiness::{Stand, Standing},
+    transfer,
 };
 
 /// One replica as operators see it.
@@ -23,14 +31,14 @@ pub(crate) struct ReplicaOperator {
     source: Arc<Source>,
     metrics: ReplicaMetrics,
     settings: Arc<Settings>,
-    leaving: CancellationToken,
+    standing: Standing,
     started: Instant,
 }
 
 impl ReplicaOperator {
     pub(crate) fn new(
         (cluster, endpoints): (String, Endpoints),
-        (replica, leadership, leaving): (Replica, Leadership, CancellationToken),
+        (standing, leadership): (Standing, Leadership),
         source: Arc<Source>,
         metrics: ReplicaMetrics,
         settings: Arc<Settings>,
@@ -39,12 +47,12 @@ impl ReplicaOperator {
         Self {
             cluster,
             endpoints,
-            replica,
+            replica: standing.replica.clone(),
             leadership,
             source,
             metrics,
             settings,
-            leaving,
+            standing,
             started,
         }
     }
@@ -56,10 +64,12 @@ impl ReplicaOperator {
         for key in memory.facts().keys() {
             *facts.entry(key.kind).or_default() += 1;
         }
+        let ages = self.replica.source_ages();
         let kinds = memory.cursors().iter().map(|(kind, cursor)| pb::Kind {
             resource: kind.resource().to_owned(),
             cursor: cursor.0.to_string(),
             facts: facts.get(kind).copied().unwrap_or_default(),
+            age_ms: ages.get(kind).map(|age| ms(*age)),
         });
         pb::Source {
             description: self.source.describe(),
@@ -75,9 +85,12 @@ impl ReplicaOperator {
 
     fn warnings(&self, freshness: &Freshness) -> Vec<String> {
         let mut warnings = Vec::new();
-        if freshness.state == FreshnessState::Stale {
-            warnings
-                .push("no leader has confirmed within the limit how far the group is".to_owned());
+        match freshness.state {
+            FreshnessState::Syncing | FreshnessState::Fresh => {}
+            state @ (FreshnessState::SourceStale
+            | FreshnessState::Stale
+            | FreshnessState::Yielding
+            | FreshnessState::Quarantined) => warnings.push(state.meaning().to_owned()),
         }
         let state = self.replica.published().newest();
         if state
@@ -109,7 +122,8 @@ impl ReplicaOperator {
 impl Operator for ReplicaOperator {
     fn status(&self) -> pb::StatusReply {
         let raft = self.replica.raft();
-        let freshness = self.replica.freshness();
+        let stand = self.standing.now();
+        let freshness = stand.freshness;
         pb::StatusReply {
             replica: raft.id.to_string(),
             name: raft.name.clone(),
@@ -122,7 +136,7 @@ impl Operator for ReplicaOperator {
                 .unwrap_or_default(),
             position: Some(label_of(&self.replica.position())),
             log: Some(log_pointers(&raft)),
-            freshness: Some(freshness_status(&freshness)),
+            freshness: Some(freshness_status(&stand)),
             streams: Some(self.metrics.streams()),
             source: Some(self.source_status(self.metrics.ingest.is_following())),
             members: members(&raft),
@@ -156,30 +170,15 @@ impl Operator for ReplicaOperator {
     }
 
     fn readiness(&self) -> Readiness {
-        if self.leaving.is_cancelled() {
-            return Readiness::NotReady("it is stopping".to_owned());
-        }
-        readiness(self.replica.raft().role, self.replica.freshness().state)
+        self.standing.now().readiness()
+    }
+
+    fn health(&self, service: &str) -> Health {
+        self.standing.now().health(service)
     }
 
     fn metrics(&self) -> String {
         self.metrics.text()
-    }
-}
-
-/// A replica that came back empty answers well before it votes. Were it ready by
-/// then, a rolling restart would go on to the next one and lose the majority.
-fn readiness(role: Role, state: FreshnessState) -> Readiness {
-    match (role, state) {
-        (_, FreshnessState::Syncing) => {
-            Readiness::NotReady("the state was never complete".to_owned())
-        }
-        (Role::Learner { .. }, _) => Readiness::NotReady("it has no vote yet".to_owned()),
-        // A stale replica serves what it has: old endpoints beat none.
-        (
-            Role::Leader { .. } | Role::Follower { .. },
-            FreshnessState::Fresh | FreshnessState::Stale,
-        ) => Readiness::Ready,
     }
 }
 
@@ -218,19 +217,33 @@ fn log_pointers(raft: &RaftStatus) -> pb::LogPointers {
     }
 }
 
-fn freshness_status(freshness: &Freshness) -> pb::Freshness {
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn freshness_status(stand: &Stand) -> pb::Freshness {
     use pb::freshness::State;
-    let ms =
-        |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let freshness = &stand.freshness;
     let state = match freshness.state {
         FreshnessState::Syncing => State::Syncing,
         FreshnessState::Fresh => State::Fresh,
+        FreshnessState::SourceStale => State::SourceStale,
         FreshnessState::Stale => State::Stale,
+        FreshnessState::Yielding => State::Yielding,
+        FreshnessState::Quarantined => State::Quarantined,
+    };
+    let meaning = match stand.readiness() {
+        Readiness::Ready(_) => freshness.state.meaning().to_owned(),
+        Readiness::NotReady(why) => why,
     };
     pb::Freshness {
         state: state.into(),
         age_ms: freshness.age.map(ms),
         limit_ms: ms(freshness.limit),
+        source_age_ms: freshness.source_age.map(ms),
+        source_limit_ms: ms(freshness.source_limit),
+        ready: stand.is_ready(),
+        meaning,
     }
 }
 
@@ -259,26 +272,4 @@ fn resident_bytes() -> Option<u64> {
         .find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib * 1024)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use lockstep_position::Term;
-
-    #[test]
-    fn ready_is_who_votes_and_has_a_state() {
-        let (leader, term) = (None, Term::default());
-        let learner = Role::Learner { leader, term };
-        let follower = Role::Follower { leader, term };
-        let not = |why: &str| Readiness::NotReady(why.to_owned());
-        let synced = [FreshnessState::Fresh, FreshnessState::Stale];
-        for state in synced {
-            assert_eq!(readiness(learner, state), not("it has no vote yet"));
-            assert_eq!(readiness(follower, state), Readiness::Ready);
-            assert_eq!(readiness(Role::Leader { term }, state), Readiness::Ready);
-        }
-        let syncing = readiness(follower, FreshnessState::Syncing);
-        assert_eq!(syncing, not("the state was never complete"));
-    }
 }

@@ -34,6 +34,15 @@ pub struct ServeOptions {
         value_name = "NAME=HOST:PORT"
     )]
     pub peers: Vec<String>,
+    /// What a replica does that cannot show that it is fresh and sees no other that can
+    #[arg(
+        long,
+        env = "LOCKSTEP_STALENESS_POLICY",
+        default_value = "serve",
+        value_enum,
+        value_name = "POLICY"
+    )]
+    pub staleness_policy: StalenessPolicyOption,
     /// Where this replica listens.
     #[command(flatten)]
     pub listen: ListenOptions,
@@ -49,6 +58,15 @@ pub struct ServeOptions {
     /// How it logs.
     #[command(flatten)]
     pub log: LogOptions,
+}
+
+/// What a stale replica does, as a flag.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StalenessPolicyOption {
+    /// Answer with what it has, marked as stale
+    Serve,
+    /// Refuse new streams, let open ones go, and not be ready
+    Refuse,
 }
 
 /// Where a replica listens.

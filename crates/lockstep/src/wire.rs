@@ -25,6 +25,7 @@ use crate::{
     options::ServeOptions,
     own_threads::Threads,
     proxy_port,
+    readiness::Standing,
     running::{Others, Running, Signals},
     shutdown,
     tasks::Tasks,
@@ -75,8 +76,12 @@ pub async fn start(
     let peer = listeners.peer.into_std()?;
     let (replica, replica_tasks) = threads.consensus.run(start_replica(config, peer)).await??;
     let leadership = Leadership::of(&replica);
-    let metrics = ReplicaMetrics::new(&replica, &source);
     let signals = Signals::default();
+    let standing = Standing {
+        replica: replica.clone(),
+        leaving: signals.leaving.clone(),
+    };
+    let metrics = ReplicaMetrics::new(&standing, &source);
     let (mut serving, mut consensus) = (Tasks::default(), Tasks::default());
 
     consensus.spawn_on(threads.consensus.handle(), "the replica", async move {
@@ -94,25 +99,27 @@ pub async fn start(
         "the ingest",
         ingest_while_leading(ingest, &leadership, signals.stop.clone()),
     );
-    let view = Arc::new(replica.view());
-    let proxies = proxy_port::serve(
-        listeners.proxy,
-        view,
-        &replica,
-        metrics.destination.clone(),
-        &signals,
-    );
-    serving.spawn("the proxy port", proxies);
+    let streams = metrics.destination.clone();
     let operator = ReplicaOperator::new(
         (cluster, endpoints),
-        (replica.clone(), leadership.clone(), signals.leaving.clone()),
+        (standing, leadership.clone()),
         source,
         metrics,
         settings,
     );
+    let operator = Arc::new(operator);
+    let view = Arc::new(replica.view());
+    let proxies = proxy_port::serve(
+        listeners.proxy,
+        view,
+        lockstep_admin::health(operator.clone()),
+        streams,
+        &signals,
+    );
+    serving.spawn("the proxy port", proxies);
     let admin = lockstep_admin::serve(
         listeners.admin,
-        Arc::new(operator),
+        operator,
         signals.stop.clone().cancelled_owned(),
     );
     let grace = shutdown::grace(signals.stop.clone());
@@ -138,7 +145,8 @@ async fn start_replica(
     peer: std::net::TcpListener,
 ) -> Result<(Replica, ReplicaTasks), ServeError> {
     let peer = TcpListener::from_std(peer)?;
-    Ok(Replica::start(raft_config(config, peer)).await?)
+    let policy = config.staleness;
+    Ok(Replica::start(raft_config(config, peer), policy).await?)
 }
 
 fn raft_config(config: ServeConfig, peer: TcpListener) -> Config {

@@ -34,5 +34,21 @@ pub mod admin {
     }
 }
 
+/// What replicas say of themselves beside consensus.
+pub mod replica {
+    /// Version 1.
+    #[allow(
+        missing_docs,
+        unreachable_pub,
+        clippy::all,
+        clippy::pedantic,
+        clippy::allow_attributes_without_reason,
+        reason = "generated"
+    )]
+    pub mod v1 {
+        include!("gen/lockstep.replica.v1.rs");
+    }
+}
+
 /// All of the above as an encoded `google.protobuf.FileDescriptorSet`, for reflection.
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!("gen/descriptor.bin");

@@ -8,11 +8,11 @@ use bytes::Bytes;
 use lockstep_position::{LogId, Term};
 use lockstep_raft::{
     Compaction, Config, Image, InstallError, Limits, Listen, Machine, Node, PeerAddress, Timing,
+    Voice,
 };
 use std::error::Error;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
@@ -106,7 +106,7 @@ async fn start(folder: &Path) -> Result<Vec<Node>, Box<dyn Error>> {
             compaction: Compaction::default(),
             limits: Limits::default(),
         };
-        let (node, _tasks) = Node::start(config, Counter::default(), Arc::new(Vec::new)).await?;
+        let (node, _tasks) = Node::start(config, Counter::default(), Voice::silent()).await?;
         nodes.push(node);
     }
     Ok(nodes)

@@ -35,6 +35,7 @@ mod start;
 mod status;
 mod successor;
 mod tasks;
+mod voice;
 
 pub use config::{Compaction, Config, Limits, Listen, PeerAddress, Timing};
 pub use entry_codec::CodecError;
@@ -48,3 +49,4 @@ pub use role::Role;
 pub use status::{DiskStatus, MemberStatus, RaftStatus};
 pub use successor::NoSuccessor;
 pub use tasks::NodeTasks;
+pub use voice::{Standing, Voice};

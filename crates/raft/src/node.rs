@@ -17,7 +17,7 @@ use crate::library::{LeaderTerm, Payload, Raft, log_id_of};
 use crate::peer::Peers;
 use crate::read::Reads;
 use crate::tasks::NodeTasks;
-use crate::{Config, Machine, RaftStatus, Role, start};
+use crate::{Config, Machine, RaftStatus, Role, Voice, start};
 
 /// Says where the machine is, in opaque bytes; called when a leader answers a read.
 pub type Probe = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
@@ -83,9 +83,9 @@ impl Node {
     pub async fn start(
         config: Config,
         machine: impl Machine,
-        probe: Probe,
+        voice: Voice,
     ) -> Result<(Self, NodeTasks), StartError> {
-        start::start(config, Box::new(machine), probe).await
+        start::start(config, Box::new(machine), voice).await
     }
 
     /// This replica's id.

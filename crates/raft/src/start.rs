@@ -17,7 +17,7 @@ use crate::node::Inner;
 use crate::peer::{Address, Network, PeerServer, Peers};
 use crate::read::Reads;
 use crate::tasks::{self, NodeTasks, Owned};
-use crate::{Config, Listen, Machine, Node, Probe, Role, StartError};
+use crate::{Config, Listen, Machine, Node, Role, StartError, Voice};
 
 /// Entries in one message to a follower.
 const APPEND_ENTRIES_MAX: u64 = 1_024;
@@ -31,7 +31,7 @@ const _: () = assert!(APPEND_ENTRIES_MAX * ENTRY_OVERHEAD_BYTES <= MESSAGE_OVERH
 pub(crate) async fn start(
     config: Config,
     machine: Box<dyn Machine>,
-    probe: Probe,
+    voice: Voice,
 ) -> Result<(Node, NodeTasks), StartError> {
     check(&config)?;
     let library_config = library_config(&config)?;
@@ -61,9 +61,9 @@ pub(crate) async fn start(
         address,
         snapshots: folder.snapshots().clone(),
         limits: config.limits,
-        probe: Arc::clone(&probe),
+        voice: voice.clone(),
     };
-    let (reads, asker) = Reads::new(raft.clone(), peers.clone(), probe);
+    let (reads, asker) = Reads::new(raft.clone(), peers.clone(), voice.probe);
     let (role, role_watch) = watch::channel(role_at_start(&folder));
     let stop = CancellationToken::new();
     let (stopped, stopped_watch) = watch::channel(false);

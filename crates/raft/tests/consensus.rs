@@ -54,6 +54,40 @@ async fn three_replicas_elect_commit_and_agree() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_can_answers_a_question_about_itself_also_without_a_leader() {
+    let mut group = Group::start(3).await;
+    let (at, _) = group.leader().await;
+    let asking = (at + 1) % 3;
+    let ids: Vec<_> = (0..3).map(|at| group.replica(at).node.id()).collect();
+    let all = async |group: &Group| {
+        let asked = group
+            .replica(asking)
+            .node
+            .ask_members(b"how old?".to_vec(), LIMIT);
+        let mut answers = asked.await;
+        answers.sort();
+        answers
+    };
+    let expected = |places: &[usize]| {
+        let said = |place: &usize| (ids[*place], b"answer to how old?".to_vec());
+        let mut answers: Vec<_> = places.iter().map(said).collect();
+        answers.sort();
+        answers
+    };
+    let two = expected(&[at, (at + 2) % 3]);
+    eventually("two answers", async || {
+        (all(&group).await == two).then_some(())
+    })
+    .await;
+    group.stop_one(at).await;
+    let one = expected(&[(at + 2) % 3]);
+    eventually("one answer", async || {
+        (all(&group).await == one).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_replica_alone_is_a_group() {
     let mut group = Group::start(1).await;
     let log_id = group.write("alone").await;

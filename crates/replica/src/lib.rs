@@ -7,18 +7,26 @@
 //! ```
 
 mod bell;
+mod conduct;
+mod ending;
+mod fresher;
 mod freshness;
 mod label;
 mod machine;
 mod prober;
+mod probes;
 mod proposer;
 mod published;
 mod replica;
+mod source_proofs;
+mod telling;
 mod view;
 
+pub use conduct::{Conduct, NewStreams, OpenStreams, StalenessPolicy, conduct};
 pub use freshness::{Freshness, FreshnessState};
 pub use label::{label_of, read_label};
 pub use proposer::Proposer;
 pub use published::Published;
 pub use replica::{Replica, ReplicaConfig, ReplicaEnd, ReplicaTasks};
+pub use source_proofs::SourceProofs;
 pub use view::ReplicaView;

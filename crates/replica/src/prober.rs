@@ -2,95 +2,50 @@
 //! and the proof that two replicas at one revision hold the same.
 
 use lockstep_position::Position;
-use lockstep_raft::{BarrierError, BarrierPassed, Node};
-use rustix::time::{ClockId, clock_gettime};
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use lockstep_raft::{BarrierError, Node};
+use std::sync::Arc;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::{
-    freshness::{BootNs, FRESH_LIMIT, Freshness, FreshnessState, PROBE_INTERVAL},
-    label,
+    conduct,
+    freshness::{FRESH_LIMIT, PROBE_INTERVAL},
+    label::LeaderStanding,
+    probes::Probes,
     published::Published,
+    telling::Telling,
 };
-
-/// What the probes have shown.
-#[derive(Default)]
-pub(crate) struct Probes {
-    /// The boot clock at the start of the newest probe that passed; 0 before the first.
-    fresh_as_of: AtomicU64,
-}
-
-/// Now, on the clock that goes on through suspend.
-pub(crate) fn boot_now() -> BootNs {
-    let now = clock_gettime(ClockId::Boottime);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-    let nanos = u64::try_from(now.tv_nsec).unwrap_or(0);
-    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
-}
-
-impl Probes {
-    /// The freshness of `published` at this moment.
-    pub(crate) fn freshness(&self, published: &Published) -> Freshness {
-        let noted = self.fresh_as_of.load(Ordering::Acquire);
-        let synced = published.newest().is_synced();
-        // Consensus goes on below a replica that broke off: its probes prove nothing.
-        let proven = noted > 0 && !published.is_broken();
-        Freshness::judge(synced, proven.then_some(noted), boot_now())
-    }
-
-    /// Takes in a barrier that passed, whoever asked for it.
-    pub(crate) fn passed(&self, passed: &BarrierPassed) {
-        self.fresh_as_of
-            .fetch_max(passed.asked_at_ns, Ordering::AcqRel);
-    }
-}
 
 /// Probes until the replica ends; a contradiction breaks it off.
 pub(crate) async fn probe(node: Node, published: Arc<Published>, probes: Arc<Probes>) {
     let mut ticks = interval(PROBE_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let started = Instant::now();
-    let mut told = FreshnessState::Fresh;
+    let mut telling = Telling::default();
     loop {
         ticks.tick().await;
         // A probe that fails changes nothing: the age grows by itself.
         let failed = match node.barrier(PROBE_INTERVAL).await {
             Ok(passed) => {
                 probes.passed(&passed);
-                if let Some(leader) = label::from_bytes(&passed.read.probe)
-                    && let Some(own) = contradiction(&leader, &published)
-                {
-                    published.break_off(divergence(&leader, &own));
-                    return;
+                if let Some(leader) = LeaderStanding::from_bytes(&passed.read.probe) {
+                    probes.source_told(passed.asked_at_ns, &leader.source);
+                    if let Some(own) = contradiction(&leader.position, &published) {
+                        published.break_off(divergence(&leader.position, &own));
+                        return;
+                    }
                 }
-                None
+                String::new()
             }
-            Err(error) => Some(error),
+            Err(error) => reason(error),
         };
         let now = probes.freshness(&published);
-        // One that has just started is stale until its first probe passes: no news.
-        if now.age.is_some() || started.elapsed() > FRESH_LIMIT {
-            told = tell(told, &now, failed);
+        published.steer(conduct(now.state, probes.policy()).open_streams);
+        let has_begun = now.age.is_some() || started.elapsed() > FRESH_LIMIT;
+        if let Some(change) = telling.hear(now.state, has_begun) {
+            probes.note_entry(change.to);
+            change.tell(&now, &failed);
         }
     }
-}
-
-/// Logs that the replica became stale, with the reason, or fresh again.
-fn tell(told: FreshnessState, now: &Freshness, failed: Option<BarrierError>) -> FreshnessState {
-    match (told, now.state) {
-        (FreshnessState::Fresh, FreshnessState::Stale) => {
-            let reason = failed.map(reason).unwrap_or_default();
-            tracing::warn!(age = ?now.age, %reason, "stale: answers go on and say so");
-        }
-        (FreshnessState::Stale, FreshnessState::Fresh) => tracing::info!("fresh again"),
-        // Before the first complete state there is nothing to be old.
-        (_, FreshnessState::Syncing) => return told,
-        (_, FreshnessState::Fresh | FreshnessState::Stale) => {}
-    }
-    now.state
 }
 
 /// The cause, where the error itself only says that there is one.
@@ -147,37 +102,5 @@ mod tests {
             ..own
         };
         assert_eq!(contradiction(&other, &published), Some(own));
-    }
-
-    #[test]
-    fn a_replica_that_broke_off_is_never_fresh() {
-        let (probes, published) = (Probes::default(), Published::default());
-        probes.fresh_as_of.store(boot_now(), Ordering::Release);
-        assert!(probes.freshness(&published).age.is_some());
-        published.break_off("an entry cannot be applied".to_owned());
-        assert_eq!(probes.freshness(&published).age, None);
-    }
-
-    #[test]
-    fn becoming_stale_is_told_once_and_a_replica_without_state_tells_nothing() {
-        use FreshnessState::{Fresh, Stale, Syncing};
-        let tell = |told, state| {
-            let now = Freshness {
-                state,
-                age: None,
-                limit: FRESH_LIMIT,
-            };
-            super::tell(told, &now, None)
-        };
-        assert_eq!(tell(Fresh, Syncing), Fresh);
-        assert_eq!(tell(Fresh, Stale), Stale);
-        assert_eq!(tell(Stale, Stale), Stale);
-        assert_eq!(tell(Stale, Fresh), Fresh);
-    }
-
-    #[test]
-    fn the_boot_clock_goes_on() {
-        let first = boot_now();
-        assert!(first > 0 && boot_now() >= first);
     }
 }

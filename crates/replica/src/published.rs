@@ -9,7 +9,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-use crate::bell::Bell;
+use crate::{OpenStreams, bell::Bell};
 
 /// How many recent positions are kept to compare with other replicas.
 const POSITIONS_KEPT: usize = 1024;
@@ -25,6 +25,7 @@ pub struct Published {
     position: watch::Sender<Position>,
     broken: OnceLock<String>,
     broke: watch::Sender<bool>,
+    course: watch::Sender<OpenStreams>,
 }
 
 impl Default for Published {
@@ -36,6 +37,7 @@ impl Default for Published {
             position: watch::Sender::new(Position::default()),
             broken: OnceLock::new(),
             broke: watch::Sender::new(false),
+            course: watch::Sender::default(),
         }
     }
 }
@@ -91,6 +93,23 @@ impl Published {
         // The first reason is the one that matters.
         let _ = self.broken.set(why);
         self.broke.send_replace(true);
+        self.course.send_replace(OpenStreams::EndNow);
+    }
+
+    /// Follows what becomes of open streams.
+    pub(crate) fn course(&self) -> watch::Receiver<OpenStreams> {
+        self.course.subscribe()
+    }
+
+    /// Says what becomes of open streams; those of a replica that broke off end in any case.
+    pub(crate) fn steer(&self, course: OpenStreams) {
+        self.course.send_if_modified(|now| {
+            let is_new = *now != course && !self.is_broken();
+            if is_new {
+                *now = course;
+            }
+            is_new
+        });
     }
 
     pub(crate) fn publish(&self, state: &State, changed: &Changed) {

@@ -1,15 +1,20 @@
 //! Starts one replica and holds it together.
 
+use lockstep_model::FactKind;
 use lockstep_position::{Position, ReplicaId, Revision};
-use lockstep_raft::{Config, Fatal, Node, NodeTasks, RaftStatus, Role, StartError};
-use std::{future::Future, sync::Arc};
+use lockstep_raft::{Config, Fatal, Node, NodeTasks, RaftStatus, Role, StartError, Voice};
+use std::{collections::BTreeMap, convert::Infallible, future::Future, sync::Arc, time::Duration};
 use tokio::sync::watch;
 
 use crate::{
-    Freshness, Proposer, ReplicaView, label,
+    Freshness, FreshnessState, Proposer, ReplicaView, StalenessPolicy,
+    fresher::{self, seek},
+    label::LeaderStanding,
     machine::StateMachine,
-    prober::{Probes, probe},
+    prober::probe,
+    probes::{Probes, boot_now},
     published::Published,
+    source_proofs::SourceProofs,
 };
 
 /// How a replica starts: what its Raft node needs.
@@ -21,6 +26,7 @@ pub struct Replica {
     node: Node,
     published: Arc<Published>,
     probes: Arc<Probes>,
+    proofs: SourceProofs,
     entry_bytes_max: usize,
     name: Arc<str>,
 }
@@ -31,6 +37,7 @@ pub struct ReplicaTasks {
     node_tasks: NodeTasks,
     published: Arc<Published>,
     probes: Arc<Probes>,
+    proofs: SourceProofs,
 }
 
 /// Why a replica ended by itself.
@@ -54,26 +61,31 @@ impl Replica {
     ///
     /// [`StartError`] when the configuration, the data folder or the address
     /// cannot be used.
-    pub async fn start(config: ReplicaConfig) -> Result<(Self, ReplicaTasks), StartError> {
+    pub async fn start(
+        config: ReplicaConfig,
+        policy: StalenessPolicy,
+    ) -> Result<(Self, ReplicaTasks), StartError> {
         let entry_bytes_max = config.limits.entry_bytes_max;
         let name = config.name.as_str().into();
         let published = Arc::new(Published::default());
         let machine = StateMachine::new(published.clone());
-        let read = published.clone();
-        let label = Arc::new(move || label::to_bytes(read.newest().position()));
-        let (node, node_tasks) = Node::start(config, machine, label).await?;
-        let probes = Arc::new(Probes::default());
+        let probes = Arc::new(Probes::new(policy));
+        let proofs = SourceProofs::default();
+        let voice = voice(&published, &probes, &proofs);
+        let (node, node_tasks) = Node::start(config, machine, voice).await?;
         let tasks = ReplicaTasks {
             node: node.clone(),
             node_tasks,
             published: published.clone(),
             probes: probes.clone(),
+            proofs: proofs.clone(),
         };
         Ok((
             Self {
                 node,
                 published,
                 probes,
+                proofs,
                 entry_bytes_max,
                 name,
             },
@@ -138,6 +150,34 @@ impl Replica {
         self.probes.freshness(&self.published)
     }
 
+    /// How often each state of freshness was entered.
+    #[must_use]
+    pub fn freshness_entries(&self) -> [(FreshnessState, u64); FreshnessState::ALL.len()] {
+        self.probes.entries()
+    }
+
+    /// Where proofs are noted that the source delivers, while this replica
+    /// leads. From the first call on, the lack of proofs counts against the
+    /// source; before that its age is not known.
+    #[must_use]
+    pub fn source_proofs(&self) -> SourceProofs {
+        self.proofs.expect();
+        self.proofs.clone()
+    }
+
+    /// Time since the source last proved that it delivers, for each kind and at
+    /// most; empty while no leader says.
+    #[must_use]
+    pub fn source_ages(&self) -> BTreeMap<FactKind, Duration> {
+        self.probes.source_ages(boot_now())
+    }
+
+    /// What it does about staleness; see [`conduct`](crate::conduct).
+    #[must_use]
+    pub fn policy(&self) -> StalenessPolicy {
+        self.probes.policy()
+    }
+
     /// The node below, for hand-over of leadership and snapshots.
     #[must_use]
     pub fn node(&self) -> &Node {
@@ -162,14 +202,49 @@ impl ReplicaTasks {
             node_tasks,
             published,
             probes,
+            proofs,
         } = self;
+        let role = node.role();
         tokio::select! {
             ended = node_tasks.finished() => Ok(ended?),
-            () = probe(node.clone(), published.clone(), probes) => {
+            () = probe(node.clone(), published.clone(), probes.clone()) => {
                 Err(ReplicaEnd::Broken(published.broken().unwrap_or_default()))
             }
+            never = seek(node.clone(), published.clone(), probes.clone()) => match never {},
+            never = follow_lead(role, proofs) => match never {},
             why = published.wait_broken() => Err(ReplicaEnd::Broken(why)),
             error = keep_history(node.clone(), published.clone()) => Err(error.into()),
+        }
+    }
+}
+
+/// What this replica says to others.
+fn voice(published: &Arc<Published>, probes: &Arc<Probes>, proofs: &SourceProofs) -> Voice {
+    let (read, judged) = (Arc::clone(published), Arc::clone(published));
+    let (probes, proofs) = (Arc::clone(probes), proofs.clone());
+    let standing = move || LeaderStanding {
+        position: *read.newest().position(),
+        source: proofs.ages(),
+    };
+    Voice {
+        probe: Arc::new(move || standing().to_bytes()),
+        standing: Arc::new(move |_| fresher::answer(&probes.freshness(&judged))),
+    }
+}
+
+/// Begins to expect proofs of the source with each lead, and forgets them with its end.
+async fn follow_lead(mut role: watch::Receiver<Role>, proofs: SourceProofs) -> Infallible {
+    let mut led = None;
+    loop {
+        let leads = role.borrow_and_update().leading();
+        match leads {
+            Some(_) if led == leads => {}
+            Some(_) => proofs.begin(),
+            None => proofs.forget(),
+        }
+        led = leads;
+        if role.changed().await.is_err() {
+            std::future::pending::<()>().await;
         }
     }
 }

@@ -3,13 +3,16 @@
 use futures::{FutureExt, future::BoxFuture};
 use lockstep_model::Text;
 use lockstep_raft::Node;
-use lockstep_resolution::{About, Freshness, Topic, View, Wakes};
+use lockstep_resolution::{
+    About, Admission, Barrier, Claim, Ending, Freshness as Copy, Topic, View, Wakes,
+};
 use lockstep_state::State;
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    freshness::{self, BootNs, FreshnessState},
-    prober::{Probes, boot_now},
+    Freshness, NewStreams, StalenessPolicy, conduct,
+    ending::{ending, random_stay},
+    probes::Probes,
     published::Published,
 };
 
@@ -55,17 +58,28 @@ impl View for ReplicaView {
         }))
     }
 
-    fn barrier(&self) -> BoxFuture<'_, Freshness> {
+    fn barrier(&self) -> BoxFuture<'_, Barrier> {
         self.node
             .barrier(BARRIER_LIMIT)
             .map(|passed| match passed {
-                Ok(passed) if !self.published.is_broken() => {
+                Ok(passed) => {
                     self.probes.passed(&passed);
-                    claim(passed.asked_at_ns, boot_now())
+                    Barrier::Passed
                 }
-                Ok(_) | Err(_) => Freshness::Stale,
+                Err(_) => Barrier::Missed,
             })
             .boxed()
+    }
+
+    fn claim(&self) -> Claim {
+        claim(
+            &self.probes.freshness(&self.published),
+            self.probes.policy(),
+        )
+    }
+
+    fn ending(&self) -> BoxFuture<'static, Ending> {
+        ending(self.published.course(), random_stay()).boxed()
     }
 
     fn about(&self) -> About {
@@ -76,23 +90,65 @@ impl View for ReplicaView {
     }
 }
 
-/// What a barrier that was asked for at `asked_at` shows now: a process may
-/// have been paused between the question and this moment.
-fn claim(asked_at: BootNs, now: BootNs) -> Freshness {
-    match freshness::Freshness::judge(true, Some(asked_at), now).state {
-        FreshnessState::Fresh => Freshness::Fresh,
-        FreshnessState::Stale | FreshnessState::Syncing => Freshness::Stale,
+fn claim(freshness: &Freshness, policy: StalenessPolicy) -> Claim {
+    let fresh = |is_stale: bool| if is_stale { Copy::Stale } else { Copy::Fresh };
+    let admission = match conduct(freshness.state, policy).new_streams {
+        NewStreams::Serve => Admission::Open,
+        NewStreams::Refuse => Admission::Closed(freshness.state.meaning()),
+    };
+    Claim {
+        copy: fresh(freshness.is_stale()),
+        source: fresh(freshness.is_source_stale()),
+        age: freshness.age,
+        admission,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::freshness::{Evidence, FRESH_LIMIT, SOURCE_LIMIT};
+
+    fn claimed(evidence: Evidence, policy: StalenessPolicy) -> Claim {
+        let synced = Evidence {
+            is_synced: true,
+            ..evidence
+        };
+        claim(&Freshness::judge(&synced), policy)
+    }
 
     #[test]
-    fn an_answer_that_lay_about_while_the_process_was_paused_is_stale() {
-        let second: BootNs = 1_000_000_000;
-        assert_eq!(claim(second, 4 * second), Freshness::Fresh);
-        assert_eq!(claim(second, 4 * second + 1), Freshness::Stale);
+    fn a_claim_says_of_copy_and_source_what_is_known_and_admits_by_the_policy() {
+        let old = |limit: Duration| Some(2 * limit);
+        let stale = Evidence {
+            age: old(FRESH_LIMIT),
+            source_age: old(SOURCE_LIMIT),
+            ..Evidence::default()
+        };
+        let serving = claimed(stale, StalenessPolicy::Serve);
+        let expected = Claim {
+            copy: Copy::Stale,
+            source: Copy::Stale,
+            age: old(FRESH_LIMIT),
+            admission: Admission::Open,
+        };
+        assert_eq!(serving, expected);
+        let why = "no leader has confirmed within the limit how far the group is";
+        let refusing = Claim {
+            admission: Admission::Closed(why),
+            ..expected
+        };
+        assert_eq!(claimed(stale, StalenessPolicy::Refuse), refusing);
+        let fresh = Evidence {
+            age: Some(Duration::ZERO),
+            ..Evidence::default()
+        };
+        let expected = Claim {
+            copy: Copy::Fresh,
+            source: Copy::Fresh,
+            age: Some(Duration::ZERO),
+            admission: Admission::Open,
+        };
+        assert_eq!(claimed(fresh, StalenessPolicy::Refuse), expected);
     }
 }

@@ -11,6 +11,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod chosen;
+mod claim;
 mod client;
 mod describe;
 mod endpoint_set;
@@ -28,6 +29,7 @@ mod union;
 mod view;
 
 pub use chosen::ChosenProfile;
+pub use claim::{Admission, Barrier, Claim, Ending, Freshness};
 pub use client::Client;
 pub use describe::{Described, Hint, HintedProtocol, Identity, WEIGHT_DEFAULT};
 pub use endpoint_set::{Answer, EndpointSet};
@@ -42,4 +44,4 @@ pub use refusal::{Meaning, Refusal, SharedAddress};
 pub use select::{Selection, endpoints};
 pub use stream::{ADD_BYTES_MAX, EndpointStream, REMOVE_ADDRESSES_MAX, Update};
 pub use topics::{Topic, topics_of_change, topics_of_get, topics_of_profile, wakes};
-pub use view::{About, Freshness, View, ViewClosed, Wakes};
+pub use view::{About, View, ViewClosed, Wakes};

@@ -10,7 +10,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use crate::Topic;
+use crate::{Barrier, Claim, Ending, Topic};
 
 /// What this replica has applied, and when to look at it again.
 pub trait View: Send + Sync + 'static {
@@ -25,19 +25,18 @@ pub trait View: Send + Sync + 'static {
     /// began, or no leader could be asked in time.
     ///
     /// Dropping the future gives up the wait and nothing else.
-    fn barrier(&self) -> BoxFuture<'_, Freshness>;
+    fn barrier(&self) -> BoxFuture<'_, Barrier>;
+
+    /// What this replica can say of its answers at this moment. Ask when bytes are
+    /// handed over: a process may have been paused since any earlier answer.
+    fn claim(&self) -> Claim;
+
+    /// Resolves when a stream that begins now is to end for this replica's sake;
+    /// for each stream at its own time, so that not all of them move at once.
+    fn ending(&self) -> BoxFuture<'static, Ending>;
 
     /// Which replica this is.
     fn about(&self) -> About;
-}
-
-/// Whether a barrier was passed.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Freshness {
-    /// The newest state has all that was committed before.
-    Fresh,
-    /// No leader answered in time: the newest state may lack something.
-    Stale,
 }
 
 /// Which replica answers.

@@ -23,6 +23,8 @@ pub(crate) fn heading(authority: &str, what: &str, labels: &Labels, address: &Ad
             .map(|digest| paint(DIM, &format!("digest {}", short(digest)))),
     );
     parts.extend(labels.stale.map(freshness));
+    let is_source_stale = labels.source_stale == Some(true);
+    parts.extend(is_source_stale.then(|| paint(BAD, "source stale")));
     parts.join("  ")
 }
 

@@ -4,6 +4,7 @@ use lockstep_position::Revision;
 use lockstep_proto::admin::v1::{LogId, Role, StatusReply, freshness};
 use std::time::Duration;
 
+use super::fields::word;
 use crate::admin::{Asked, Report};
 use crate::labels::short;
 use crate::positions::read_log_id;
@@ -12,7 +13,7 @@ use crate::table::{BAD, Cell, DIM, DOUBTFUL, GOOD, HEAD, PLAIN, layout, paint};
 /// A property: its name, and how to show it given the newest revision of all.
 type Row = (&'static str, fn(&Report, Revision) -> Cell);
 
-const ROWS: [Row; 17] = [
+const ROWS: [Row; 19] = [
     ("id", |report, _| Cell::styled(DIM, &report.status.replica)),
     ("version", |report, _| Cell::new(&report.status.version)),
     ("role", |report, _| role(&report.status)),
@@ -27,6 +28,8 @@ const ROWS: [Row; 17] = [
     }),
     ("behind", behind),
     ("freshness", |report, _| fresh(&report.status)),
+    ("source age", |report, _| source_age(&report.status)),
+    ("ready", |report, _| ready(&report.status)),
     ("streams", |report, _| Cell::new(streams(&report.status))),
     ("memory", |report, _| {
         resource(&report.status, |resources| bytes(resources.memory_bytes))
@@ -112,16 +115,39 @@ fn fresh(status: &StatusReply) -> Cell {
     let Some(freshness) = &status.freshness else {
         return Cell::new("");
     };
-    let (style, word) = match freshness.state() {
-        freshness::State::Fresh => (GOOD, "fresh"),
-        freshness::State::Stale => (BAD, "stale"),
-        freshness::State::Syncing => (DOUBTFUL, "syncing"),
-        freshness::State::Unspecified => (BAD, "unknown"),
+    let style = match freshness.state() {
+        freshness::State::Fresh => GOOD,
+        freshness::State::Syncing | freshness::State::SourceStale => DOUBTFUL,
+        freshness::State::Stale
+        | freshness::State::Yielding
+        | freshness::State::Quarantined
+        | freshness::State::Unspecified => BAD,
     };
+    let word = word(freshness.state());
     let limit = span(freshness.limit_ms);
     match freshness.age_ms {
         Some(age) => Cell::styled(style, format!("{word}, {} of {limit}", span(age))),
         None => Cell::styled(style, format!("{word}, no age yet")),
+    }
+}
+
+fn source_age(status: &StatusReply) -> Cell {
+    let Some(freshness) = &status.freshness else {
+        return Cell::new("");
+    };
+    let limit = freshness.source_limit_ms;
+    match freshness.source_age_ms {
+        Some(age) if age > limit => Cell::styled(BAD, format!("{} of {}", span(age), span(limit))),
+        Some(age) => Cell::new(format!("{} of {}", span(age), span(limit))),
+        None => Cell::styled(DIM, "unknown"),
+    }
+}
+
+fn ready(status: &StatusReply) -> Cell {
+    match &status.freshness {
+        Some(freshness) if freshness.ready => Cell::styled(GOOD, "yes"),
+        Some(_) => Cell::styled(DOUBTFUL, "no"),
+        None => Cell::new(""),
     }
 }
 

@@ -60,8 +60,12 @@ struct Place {
 #[derive(Debug, Serialize)]
 struct Freshness {
     freshness: &'static str,
+    ready: bool,
+    meaning: String,
     age_ms: Option<u64>,
     limit_ms: u64,
+    source_age_ms: Option<u64>,
+    source_limit_ms: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -96,6 +100,7 @@ struct Kind<'a> {
     resource: &'a str,
     cursor: &'a str,
     facts: u64,
+    age_ms: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -173,16 +178,28 @@ fn place(report: &Report, newest: Revision) -> Place {
     }
 }
 
+/// The state of freshness as one word, as the replica's own metrics say it.
+pub(super) fn word(state: freshness::State) -> &'static str {
+    match state {
+        freshness::State::Syncing => "syncing",
+        freshness::State::Fresh => "fresh",
+        freshness::State::SourceStale => "source-stale",
+        freshness::State::Stale => "stale",
+        freshness::State::Yielding => "yielding",
+        freshness::State::Quarantined => "quarantined",
+        freshness::State::Unspecified => "unknown",
+    }
+}
+
 fn fresh(freshness: &pb::Freshness) -> Freshness {
     Freshness {
-        freshness: match freshness.state() {
-            freshness::State::Syncing => "syncing",
-            freshness::State::Fresh => "fresh",
-            freshness::State::Stale => "stale",
-            freshness::State::Unspecified => "unknown",
-        },
+        freshness: word(freshness.state()),
+        ready: freshness.ready,
+        meaning: freshness.meaning.clone(),
         age_ms: freshness.age_ms,
         limit_ms: freshness.limit_ms,
+        source_age_ms: freshness.source_age_ms,
+        source_limit_ms: freshness.source_limit_ms,
     }
 }
 
@@ -225,6 +242,7 @@ fn kind_fields(kind: &pb::Kind) -> Kind<'_> {
         resource: &kind.resource,
         cursor: &kind.cursor,
         facts: kind.facts,
+        age_ms: kind.age_ms,
     }
 }
 

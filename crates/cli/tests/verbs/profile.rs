@@ -87,6 +87,8 @@ async fn a_service_profile_is_a_document() {
             "revision": 7,
             "digest": "00000000000700000000000000000000",
             "stale": false,
+            "age_ms": null,
+            "source_stale": null,
             "fully_qualified_name": "web.shop.svc.cluster.local",
             "opaque_protocol": true,
             "routes": 0,

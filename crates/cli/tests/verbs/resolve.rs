@@ -45,6 +45,8 @@ async fn the_first_answer_is_a_document() {
             "revision": 13,
             "digest": null,
             "stale": false,
+            "age_ms": null,
+            "source_stale": null,
             "exists": true,
             "endpoints": [{
                 "address": "10.0.0.1:8080",

@@ -85,7 +85,7 @@ pub struct LogPointers {
     #[prost(message, optional, tag = "4")]
     pub purged: ::core::option::Option<LogId>,
 }
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Freshness {
     #[prost(enumeration = "freshness::State", tag = "1")]
     pub state: i32,
@@ -95,6 +95,19 @@ pub struct Freshness {
     /// The limit past which a replica is stale; milliseconds.
     #[prost(uint64, tag = "3")]
     pub limit_ms: u64,
+    /// Time since the source last proved that it delivers, at most, of the kind that
+    /// waits longest; milliseconds. Absent while that is not known.
+    #[prost(uint64, optional, tag = "4")]
+    pub source_age_ms: ::core::option::Option<u64>,
+    /// The limit past which the source is stale; milliseconds.
+    #[prost(uint64, tag = "5")]
+    pub source_limit_ms: u64,
+    /// Whether the replica is ready for clients.
+    #[prost(bool, tag = "6")]
+    pub ready: bool,
+    /// Why it is not ready, or what its state means.
+    #[prost(string, tag = "7")]
+    pub meaning: ::prost::alloc::string::String,
 }
 /// Nested message and enum types in `Freshness`.
 pub mod freshness {
@@ -116,8 +129,14 @@ pub mod freshness {
         Syncing = 1,
         /// Everything committed less than the limit ago is applied here.
         Fresh = 2,
-        /// The age is past the limit.
+        /// The age is past the limit, and no other replica says that it is fresh.
         Stale = 3,
+        /// Fresh, but the leader's watches of the source may be silent.
+        SourceStale = 4,
+        /// The age is past the limit, and another replica says that it is fresh.
+        Yielding = 5,
+        /// The state contradicts the leader's at an equal revision.
+        Quarantined = 6,
     }
     impl State {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -130,6 +149,9 @@ pub mod freshness {
                 Self::Syncing => "STATE_SYNCING",
                 Self::Fresh => "STATE_FRESH",
                 Self::Stale => "STATE_STALE",
+                Self::SourceStale => "STATE_SOURCE_STALE",
+                Self::Yielding => "STATE_YIELDING",
+                Self::Quarantined => "STATE_QUARANTINED",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -139,6 +161,9 @@ pub mod freshness {
                 "STATE_SYNCING" => Some(Self::Syncing),
                 "STATE_FRESH" => Some(Self::Fresh),
                 "STATE_STALE" => Some(Self::Stale),
+                "STATE_SOURCE_STALE" => Some(Self::SourceStale),
+                "STATE_YIELDING" => Some(Self::Yielding),
+                "STATE_QUARANTINED" => Some(Self::Quarantined),
                 _ => None,
             }
         }
@@ -179,6 +204,10 @@ pub struct Kind {
     /// Facts known of the kind.
     #[prost(uint64, tag = "3")]
     pub facts: u64,
+    /// Time since the kind's watch last proved that it delivers, at most; milliseconds.
+    /// Absent while that is not known.
+    #[prost(uint64, optional, tag = "4")]
+    pub age_ms: ::core::option::Option<u64>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Member {

@@ -264,6 +264,20 @@ pub struct ReadIndexResponse {
     #[prost(bytes = "bytes", tag = "2")]
     pub probe: ::prost::bytes::Bytes,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StandingRequest {
+    #[prost(message, optional, tag = "1")]
+    pub route: ::core::option::Option<Route>,
+    /// The question, in the state machine's own encoding.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub question: ::prost::bytes::Bytes,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StandingResponse {
+    /// The answer, in the state machine's own encoding.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub answer: ::prost::bytes::Bytes,
+}
 /// Generated client implementations.
 pub mod peer_client {
     #![allow(
@@ -526,6 +540,31 @@ pub mod peer_client {
                 .insert(GrpcMethod::new("lockstep.peer.v1.Peer", "ReadIndex"));
             self.inner.unary(req, path, codec).await
         }
+        /// Asks a replica about itself, whether it leads or not.
+        pub async fn standing(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StandingRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StandingResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/lockstep.peer.v1.Peer/Standing",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("lockstep.peer.v1.Peer", "Standing"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -590,6 +629,14 @@ pub mod peer_server {
             request: tonic::Request<super::ReadIndexRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ReadIndexResponse>,
+            tonic::Status,
+        >;
+        /// Asks a replica about itself, whether it leads or not.
+        async fn standing(
+            &self,
+            request: tonic::Request<super::StandingRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StandingResponse>,
             tonic::Status,
         >;
     }
@@ -968,6 +1015,49 @@ pub mod peer_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ReadIndexSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/lockstep.peer.v1.Peer/Standing" => {
+                    #[allow(non_camel_case_types)]
+                    struct StandingSvc<T: Peer>(pub Arc<T>);
+                    impl<T: Peer> tonic::server::UnaryService<super::StandingRequest>
+                    for StandingSvc<T> {
+                        type Response = super::StandingResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::StandingRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Peer>::standing(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StandingSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -23,7 +23,7 @@ use super::route::history_to_wire;
 use super::snapshot_stream::{next_part, receive};
 use crate::entry_codec::{ballot_of, entry_from_wire, raw_from_wire, raw_to_wire, vote_from_wire};
 use crate::library::{Library, Raft};
-use crate::{Limits, Probe, read};
+use crate::{Limits, Voice, read};
 
 const KEEPALIVE: Duration = Duration::from_secs(2);
 
@@ -34,7 +34,7 @@ pub(crate) struct PeerServer {
     pub(crate) address: Address,
     pub(crate) snapshots: SnapshotFolder,
     pub(crate) limits: Limits,
-    pub(crate) probe: Probe,
+    pub(crate) voice: Voice,
 }
 
 /// Serves peers until `stop` resolves and their open calls have ended.
@@ -179,8 +179,18 @@ impl Peer for PeerServer {
             .map_err(|error| Status::unavailable(error.to_string()))?;
         Ok(Response::new(wire::ReadIndexResponse {
             index,
-            probe: (self.probe)().into(),
+            probe: (self.voice.probe)().into(),
         }))
+    }
+
+    async fn standing(
+        &self,
+        request: Request<wire::StandingRequest>,
+    ) -> Result<Response<wire::StandingResponse>, Status> {
+        let wire::StandingRequest { route, question } = request.into_inner();
+        self.address.check(route.as_ref())?;
+        let answer = (self.voice.standing)(&question).into();
+        Ok(Response::new(wire::StandingResponse { answer }))
     }
 }
 

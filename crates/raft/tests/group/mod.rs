@@ -9,7 +9,7 @@ use links::Links;
 use lockstep_position::{LogId, Term};
 use lockstep_raft::{
     Compaction, Config, Fatal, Image, InstallError, Limits, Listen, Machine, Node, NodeTasks,
-    PeerAddress, ProposeError, Role, StartError, Timing,
+    PeerAddress, ProposeError, Role, StartError, Timing, Voice,
 };
 use std::future::Future;
 use std::io::{self, Read, Write};
@@ -278,7 +278,11 @@ pub(crate) async fn start(config: Config) -> Result<Running, StartError> {
         let values = shown.lock().unwrap().values.len() as u64;
         values.to_be_bytes().to_vec()
     });
-    let (node, tasks) = Node::start(config, register, probe).await?;
+    let voice = Voice {
+        probe,
+        standing: Arc::new(|question| [b"answer to ", question].concat()),
+    };
+    let (node, tasks) = Node::start(config, register, voice).await?;
     Ok(Running {
         node,
         tasks,
