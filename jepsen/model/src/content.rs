@@ -1,7 +1,10 @@
 //! Everything that answers are made of, at one moment.
 
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{Name, Service, Settings, Slice, Text};
 
@@ -13,6 +16,7 @@ pub struct Content {
     slices: BTreeMap<Name, Arc<Slice>>,
     zones: BTreeMap<Text, Text>,
     other: BTreeMap<Text, u64>,
+    slices_of: BTreeMap<Name, BTreeSet<Name>>,
 }
 
 /// One change of content, as the log has it. A missing value takes the thing away.
@@ -43,7 +47,7 @@ impl Content {
                 old.as_ref() != Some(settings)
             }
             Change::Service(name, value) => put(&mut self.services, name, value.as_ref()),
-            Change::Slice(name, value) => put(&mut self.slices, name, value.as_ref()),
+            Change::Slice(name, value) => self.put_slice(name, value.as_ref()),
             Change::Zone(node, value) => put(&mut self.zones, node, value.as_ref()),
             Change::Other(key, value) => put(&mut self.other, key, value.as_ref()),
         }
@@ -68,20 +72,30 @@ impl Content {
     }
 
     /// The slices of one service, by name.
-    pub fn slices_of<'a>(&'a self, service: &'a Name) -> impl Iterator<Item = &'a Slice> {
-        // A slice belongs to a service of its own namespace, so only those can match.
-        let first = Name::new(&service.namespace, "");
-        let slices = self.slices.range(first..);
-        slices
-            .take_while(|(name, _)| name.namespace == service.namespace)
-            .map(|(_, slice)| slice.as_ref())
-            .filter(move |slice| slice.service == *service)
+    pub fn slices_of(&self, service: &Name) -> impl Iterator<Item = &Slice> {
+        let names = self.slices_of.get(service).into_iter().flatten();
+        names.filter_map(|name| self.slice(name))
     }
 
     /// The zone of a node.
     #[must_use]
     pub fn zone(&self, node: &str) -> Option<&Text> {
         self.zones.get(node)
+    }
+
+    fn put_slice(&mut self, name: &Name, value: Option<&Arc<Slice>>) -> bool {
+        let old = self.slices.get(name);
+        if old == value {
+            return false;
+        }
+        if let Some(names) = old.and_then(|old| self.slices_of.get_mut(&old.service)) {
+            names.remove(name);
+        }
+        if let Some(slice) = value {
+            let names = self.slices_of.entry(slice.service.clone()).or_default();
+            names.insert(name.clone());
+        }
+        put(&mut self.slices, name, value)
     }
 }
 

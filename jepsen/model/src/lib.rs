@@ -14,11 +14,17 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod authority;
 mod content;
+mod describe;
 mod described;
+mod expect;
+mod expected;
+mod fold;
 mod kube;
 mod message;
 mod name;
+mod near;
 mod ports;
 mod question;
 mod service;
@@ -26,9 +32,13 @@ mod settings;
 mod slice;
 mod workload;
 
+pub use authority::{Asked, NoService};
 pub use content::{Change, Content};
 pub use described::{Described, Hint, Identity, Labels, Protocol};
-pub use kube::{Kind, ObjectKey, UnnamedObject};
+pub use expect::expect;
+pub use expected::{Difference, Expected, ExpectedSet};
+pub use fold::{Fold, Held, Step};
+pub use kube::{Cluster, Exposure, Kind, ObjectKey, UnnamedObject};
 pub use message::Message;
 pub use name::{Name, Text};
 pub use ports::{InvalidPorts, Ports};

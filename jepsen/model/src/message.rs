@@ -13,7 +13,7 @@ pub enum Message {
     Add {
         /// Labels of all of them.
         #[serde(default)]
-        labels: Labels,
+        labels: Arc<Labels>,
         /// What is said of each.
         endpoints: BTreeMap<SocketAddr, Arc<Described>>,
     },
