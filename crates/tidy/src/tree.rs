@@ -5,8 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold no source: version control, build output, a local run's data.
-const SKIPPED_FOLDERS: &[&str] = &[".git", "target", "lockstep-dev", "node_modules"];
+/// What holds no source: version control (a file in a linked work tree), build output, a local
+/// run's data.
+const SKIPPED: &[&str] = &[".git", "target", "lockstep-dev", "node_modules"];
 
 /// Every text file of a folder, by its path relative to that folder, with `/` between the parts.
 ///
@@ -83,7 +84,9 @@ impl Tree {
                 format!("{folder}/{name}")
             };
             let kind = entry.file_type()?;
-            if kind.is_dir() && !SKIPPED_FOLDERS.contains(&name.as_str()) {
+            if SKIPPED.contains(&name.as_str()) {
+                continue;
+            } else if kind.is_dir() {
                 self.read_folder(root, &path)?;
             } else if kind.is_file() {
                 self.read_file(root, path)?;
