@@ -4,10 +4,12 @@
 //! cargo xtask kube ──> kube::binaries (go build, once) ──> etcd <── kube-apiserver <── kubeconfig
 //! cargo xtask test ──> checks (fmt, clippy, test, doc, generated code)
 //! cargo xtask parity ──> parity (a test that replays recordings, then a table)
+//! cargo xtask jepsen ──> jepsen (the lab that breaks real replicas)
 //! ```
 
 pub mod checks;
 pub mod fuzz;
+pub mod jepsen;
 pub mod kube;
 pub mod parity;
 pub mod report;

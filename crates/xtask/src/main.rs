@@ -12,6 +12,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use xtask::checks::{self, KubeTests};
 use xtask::fuzz;
+use xtask::jepsen::{self, JepsenError, Profile};
 use xtask::kube::{Crds, Kube, Options, WatchCache};
 use xtask::parity::{self, Api, Output};
 use xtask::report;
@@ -78,6 +79,22 @@ enum Verb {
         #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
         seconds: u32,
     },
+    /// Break real replicas, networks, disks and clocks, and judge what was seen
+    ///
+    /// What follows is for the lab: `cargo xtask jepsen --help` shows what it can do.
+    #[command(disable_help_flag = true)]
+    Jepsen {
+        /// Build as it ships, without assertions; must come first
+        #[arg(long)]
+        release: bool,
+        /// What the lab is told
+        #[arg(
+            trailing_var_arg = true,
+            allow_hyphen_values = true,
+            value_name = "WORDS"
+        )]
+        words: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -104,14 +121,28 @@ fn main() -> ExitCode {
             parity::run(api, &scenario, output).map_err(Into::into)
         }
         Verb::Fuzz { target, seconds } => fuzz::run(&target, seconds).map_err(Into::into),
+        Verb::Jepsen { release, words } => {
+            let profile = if release {
+                Profile::Release
+            } else {
+                Profile::Debug
+            };
+            jepsen::run(profile, &words).map_err(Into::into)
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             report::bad(&format!("error: {}", with_causes(error.as_ref())));
-            ExitCode::FAILURE
+            exit_code(error.as_ref())
         }
     }
+}
+
+/// The lab tells broken from unknown; of all others a failure is a failure.
+fn exit_code(error: &(dyn Error + 'static)) -> ExitCode {
+    let code = error.downcast_ref().and_then(JepsenError::code);
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 /// Serves until a signal comes or one of the programs dies; both are stopped on return.
@@ -191,6 +222,24 @@ mod tests {
             ),
             "{error}"
         );
+    }
+
+    #[test]
+    fn the_labs_words_are_not_xtasks_business() {
+        let words = [
+            "cargo xtask",
+            "jepsen",
+            "--release",
+            "--minutes",
+            "5",
+            "--help",
+        ];
+        let Verb::Jepsen { release, words } = Arguments::try_parse_from(words).unwrap().command
+        else {
+            panic!("another verb");
+        };
+        assert!(release);
+        assert_eq!(words, ["--minutes", "5", "--help"]);
     }
 
     #[test]

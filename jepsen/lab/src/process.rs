@@ -1,0 +1,111 @@
+//! A process, named so that no other is ever mistaken for it.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+
+/// How long a killed process may take to go: it may hang in a write.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A process id and when that process started: ids are used again, both together are not.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct ProcessId {
+    id: u32,
+    /// Unit: clock ticks since the machine booted. Source: `/proc/PID/stat`, field 22.
+    started: u64,
+}
+
+// === impl ProcessId ===
+
+impl ProcessId {
+    /// The process that has this id now.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub(crate) fn of(id: u32) -> anyhow::Result<Self> {
+        let started = started(id).with_context(|| format!("no process {id}"))?;
+        Ok(Self { id, started })
+    }
+
+    /// The lab itself.
+    ///
+    /// # Errors
+    ///
+    /// When `/proc` is not mounted.
+    pub(crate) fn own() -> anyhow::Result<Self> {
+        Self::of(std::process::id())
+    }
+
+    /// Whether the process still runs; a zombie does not.
+    pub(crate) fn is_alive(self) -> bool {
+        started(self.id) == Some(self.started)
+    }
+
+    /// Sends a signal, if the process still runs.
+    ///
+    /// # Errors
+    ///
+    /// When it may not be sent.
+    pub(crate) fn signal(self, signal: Signal) -> anyhow::Result<()> {
+        if !self.is_alive() {
+            return Ok(());
+        }
+        let id = i32::try_from(self.id).ok().and_then(Pid::from_raw);
+        kill_process(id.context("an id of zero")?, signal)
+            .with_context(|| format!("cannot send a signal to process {}", self.id))
+    }
+
+    /// Ends the process as `kill -9` does, and waits until it is gone.
+    ///
+    /// # Errors
+    ///
+    /// When it may not be killed, or hangs in the kernel.
+    pub(crate) fn kill_and_wait(self) -> anyhow::Result<()> {
+        self.signal(Signal::KILL)?;
+        let deadline = Instant::now() + PATIENCE;
+        while self.is_alive() {
+            if Instant::now() > deadline {
+                bail!("process {} does not die", self.id);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+}
+
+/// When the process started; nothing of a process that is gone or a zombie.
+fn started(id: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name in parentheses may hold anything, so what counts begins behind the last one.
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    let state = fields.next()?;
+    (!matches!(state, "Z" | "X")).then(|| fields.nth(18)?.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_killed_process_is_gone_and_its_id_alone_names_nobody() {
+        assert!(ProcessId::own().unwrap().is_alive());
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let process = ProcessId::of(child.id()).unwrap();
+        let other = ProcessId {
+            started: process.started + 1,
+            ..process
+        };
+        assert!(process.is_alive() && !other.is_alive());
+        other.kill_and_wait().unwrap();
+        assert!(process.is_alive());
+        process.kill_and_wait().unwrap();
+        assert!(!process.is_alive());
+        child.wait().unwrap();
+    }
+}
