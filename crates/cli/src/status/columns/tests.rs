@@ -159,7 +159,7 @@ fn a_leader_without_a_quorum_says_so() {
     }
     let drawn = plain(&table(&[lacking]));
     let role = drawn.lines().find(|line| line.starts_with("role"));
-    assert_eq!(role, Some("role       leader (no quorum)"));
+    assert_eq!(role, Some("role        leader (no quorum)"));
 }
 
 #[test]
