@@ -19,6 +19,7 @@ mod history;
 mod judge;
 mod limits;
 mod run;
+mod serial;
 mod verdict;
 
 pub use checkers::{
@@ -31,4 +32,5 @@ pub use limits::{Coverage, Limits, Sizes, Times};
 pub use run::{
     Commits, Committed, Ended, FaultSpan, Faults, Heard, OperationSpan, Run, Stream, Timeline,
 };
+pub use serial::{InvalidSerial, Serial};
 pub use verdict::{Exemption, Validity, Verdict, Violation};
