@@ -8,4 +8,4 @@ pub mod code;
 pub mod modules;
 mod tree;
 
-pub use tree::{Tree, is_generated, is_test_path, workspace_root};
+pub use tree::{Tree, crate_folder, crate_of, is_generated, is_test_path, workspace_root};

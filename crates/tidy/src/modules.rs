@@ -32,7 +32,8 @@ fn is_target_root(folder: &str) -> bool {
     let parts: Vec<&str> = folder.split('/').collect();
     matches!(
         parts.as_slice(),
-        ["crates", _, "tests" | "benches" | "examples"] | ["crates", _, "src", "bin"]
+        ["crates" | "jepsen", _, "tests" | "benches" | "examples"]
+            | ["crates" | "jepsen", _, "src", "bin"]
     )
 }
 

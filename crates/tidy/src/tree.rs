@@ -64,11 +64,11 @@ impl Tree {
         self.files.contains_key(path) || self.files.keys().any(|file| file.starts_with(&folder))
     }
 
-    /// The manifests of the crates, as (folder name under `crates/`, text).
-    pub fn crate_manifests(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// The manifests of the crates, as (short name, text).
+    pub fn crate_manifests(&self) -> impl Iterator<Item = (String, &str)> {
         self.iter().filter_map(|(path, text)| {
-            let folder = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
-            (!folder.contains('/')).then_some((folder, text))
+            let name = crate_of(path)?;
+            (path == format!("{}/Cargo.toml", crate_folder(&name))).then_some((name, text))
         })
     }
 
@@ -110,6 +110,24 @@ impl Tree {
     }
 }
 
+/// The short name of the crate that a path lies in: `x` in `crates/x`, `jepsen-x` in `jepsen/x`.
+pub fn crate_of(path: &str) -> Option<String> {
+    let mut parts = path.split('/');
+    match (parts.next()?, parts.next()?, parts.next()) {
+        ("crates", name, Some(_)) => Some(name.to_owned()),
+        ("jepsen", name, Some(_)) => Some(format!("jepsen-{name}")),
+        (_, _, _) => None,
+    }
+}
+
+/// The folder of a crate, by its short name.
+pub fn crate_folder(name: &str) -> String {
+    match name.strip_prefix("jepsen-") {
+        Some(name) => format!("jepsen/{name}"),
+        None => format!("crates/{name}"),
+    }
+}
+
 /// The workspace's root folder.
 pub fn workspace_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -138,15 +156,20 @@ mod tests {
     }
 
     #[test]
-    fn only_manifests_directly_under_crates_are_crate_manifests() {
+    fn only_manifests_of_crates_are_crate_manifests() {
         let tree = Tree::of_files([
             ("Cargo.toml", ""),
             ("crates/model/Cargo.toml", "here"),
             ("crates/model/fixtures/Cargo.toml", ""),
+            ("jepsen/model/Cargo.toml", "there"),
+            ("jepsen/Cargo.toml", ""),
         ]);
         assert_eq!(
             tree.crate_manifests().collect::<Vec<_>>(),
-            [("model", "here")]
+            [
+                ("model".to_owned(), "here"),
+                ("jepsen-model".to_owned(), "there")
+            ]
         );
     }
 

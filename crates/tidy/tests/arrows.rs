@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lockstep_tidy::Tree;
+use lockstep_tidy::{Tree, crate_folder};
 use toml::{Table, Value};
 
 /// Which of our crates each crate may use. Dev-dependencies are free.
@@ -24,6 +24,8 @@ use toml::{Table, Value};
 /// * contract has an arrow to both ends, kubernetes and destination: it puts the pure middle
 ///   between them without the log, for tests, and nothing that ships has an arrow to it.
 /// * fuzz has an arrow to every crate that reads bytes from outside, and none has one to it.
+/// * jepsen-model uses nothing of ours, not even a name: a judge that asks the product what is
+///   right agrees with its errors. jepsen-checkers uses that judge alone.
 /// * nothing but bench (which starts whole replicas) uses the binary's crate.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("position", &[]),
@@ -96,6 +98,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("bench", &["lockstep", "position", "model", "simapi"]),
     ("xtask", &[]),
     ("tidy", &[]),
+    ("jepsen-model", &[]),
+    ("jepsen-checkers", &["jepsen-model"]),
+    ("jepsen-lab", &["jepsen-model", "jepsen-checkers"]),
 ];
 
 /// Third-party crates that only some of ours may name, and those. Dev-dependencies are free.
@@ -113,12 +118,25 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     // One crate decides what durable means.
     ("redb", &["storage"]),
     // Libraries take configs and return typed errors.
-    ("clap", &["lockstep", "cli", "bench", "xtask", "simapi"]),
-    ("anyhow", &["lockstep", "cli", "bench", "xtask", "simapi"]),
+    (
+        "clap",
+        &["lockstep", "cli", "bench", "xtask", "simapi", "jepsen-lab"],
+    ),
+    (
+        "anyhow",
+        &["lockstep", "cli", "bench", "xtask", "simapi", "jepsen-lab"],
+    ),
 ];
 
 /// The crates that decide. Replicas must agree and tests must not wait.
-const PURE: &[&str] = &["position", "model", "state", "catalog", "resolution"];
+const PURE: &[&str] = &[
+    "position",
+    "model",
+    "state",
+    "catalog",
+    "resolution",
+    "jepsen-model",
+];
 
 /// What a pure crate may not name, nor anything that begins with it and a hyphen.
 const IMPURE: &[&str] = &[
@@ -144,7 +162,7 @@ struct Manifest {
 fn parse(folder: &str, text: &str) -> Manifest {
     let table: Table = text
         .parse()
-        .unwrap_or_else(|error| panic!("crates/{folder}: {error}"));
+        .unwrap_or_else(|error| panic!("{folder}: {error}"));
     let named = dependency_tables(&table).flat_map(|dependencies| {
         dependencies
             .iter()
@@ -201,7 +219,8 @@ fn our_folder(package: &str) -> Option<&str> {
 fn broken_arrows(manifest: &Manifest) -> Vec<String> {
     let folder = manifest.folder.as_str();
     if our_folder(&manifest.package) != Some(folder) {
-        return vec![format!("crates/{folder} is named {}", manifest.package)];
+        let folder = crate_folder(folder);
+        return vec![format!("{folder} is named {}", manifest.package)];
     }
     let Some((_, allowed)) = ALLOWED.iter().find(|(from, _)| *from == folder) else {
         return vec![format!(
@@ -242,7 +261,10 @@ fn is_impure(name: &str) -> bool {
 fn documented_arrows(text: &str) -> BTreeMap<String, BTreeSet<String>> {
     let lines = text.lines().filter_map(|line| line.split_once(" -> "));
     lines
-        .filter(|(from, _)| from.trim().chars().all(|char| char.is_ascii_lowercase()))
+        .filter(|(from, _)| {
+            let mut chars = from.trim().chars();
+            chars.all(|char| char.is_ascii_lowercase() || char == '-')
+        })
         .map(|(from, to)| {
             let to = to.split(',').map(|name| name.trim().to_owned());
             (
@@ -256,7 +278,7 @@ fn documented_arrows(text: &str) -> BTreeMap<String, BTreeSet<String>> {
 fn manifests() -> Vec<Manifest> {
     let tree = Tree::of_workspace().expect("the workspace is readable");
     tree.crate_manifests()
-        .map(|(folder, text)| parse(folder, text))
+        .map(|(name, text)| parse(&name, text))
         .collect()
 }
 

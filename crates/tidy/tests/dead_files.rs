@@ -9,17 +9,23 @@
 
 use std::collections::BTreeSet;
 
-use lockstep_tidy::{Tree, modules};
+use lockstep_tidy::{Tree, crate_of, modules};
 
 /// Files that Cargo compiles without a `mod`.
 fn is_root(path: &str) -> bool {
     matches!(
         path.split('/').collect::<Vec<_>>().as_slice(),
-        ["crates", _, "src", "lib.rs" | "main.rs"]
-            | ["crates", _, "src", "bin", _]
-            | ["crates", _, "tests" | "benches" | "examples", _]
-            | ["crates", _, "tests" | "benches" | "examples", _, "main.rs"]
-            | ["crates", _, "build.rs"]
+        ["crates" | "jepsen", _, "src", "lib.rs" | "main.rs"]
+            | ["crates" | "jepsen", _, "src", "bin", _]
+            | ["crates" | "jepsen", _, "tests" | "benches" | "examples", _]
+            | [
+                "crates" | "jepsen",
+                _,
+                "tests" | "benches" | "examples",
+                _,
+                "main.rs"
+            ]
+            | ["crates" | "jepsen", _, "build.rs"]
     )
 }
 
@@ -27,7 +33,7 @@ fn unreachable_sources(tree: &Tree) -> Vec<String> {
     let sources: BTreeSet<&str> = tree
         .with_extension("rs")
         .map(|(path, _)| path)
-        .filter(|path| path.starts_with("crates/"))
+        .filter(|path| crate_of(path).is_some())
         .collect();
     let mut reached = BTreeSet::new();
     let mut open: Vec<String> = sources
@@ -179,12 +185,15 @@ fn a_file_without_a_mod_is_found() {
         ("crates/a/src/b/d.rs", ""),
         ("crates/a/tests/e.rs", "mod f;"),
         ("crates/a/tests/f/mod.rs", ""),
+        ("jepsen/a/src/lib.rs", ""),
+        ("jepsen/a/src/g.rs", ""),
     ]);
     assert_eq!(
         unreachable_sources(&tree),
         [
             "crates/a/src/b/d.rs is reached by no mod",
             "crates/a/src/c.rs is reached by no mod",
+            "jepsen/a/src/g.rs is reached by no mod",
         ]
     );
 }

@@ -6,7 +6,7 @@
     reason = "tests"
 )]
 
-use lockstep_tidy::Tree;
+use lockstep_tidy::{Tree, crate_folder};
 use toml::{Table, Value};
 
 /// What a crate takes from `[workspace.package]`.
@@ -19,22 +19,21 @@ fn inherits(value: Option<&Value>) -> bool {
         == Some(true)
 }
 
-fn faults(folder: &str, text: &str) -> Vec<String> {
+fn faults(name: &str, text: &str) -> Vec<String> {
     let table: Table = text
         .parse()
-        .unwrap_or_else(|error| panic!("crates/{folder}: {error}"));
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let folder = crate_folder(name);
     let package = table.get("package");
     let mut faults = Vec::new();
     if !inherits(table.get("lints")) {
-        faults.push(format!(
-            "crates/{folder} does not inherit the workspace's lints"
-        ));
+        faults.push(format!("{folder} does not inherit the workspace's lints"));
     }
     for key in INHERITED
         .iter()
         .filter(|key| !inherits(package.and_then(|package| package.get(**key))))
     {
-        faults.push(format!("crates/{folder} sets its own {key}"));
+        faults.push(format!("{folder} sets its own {key}"));
     }
     faults
 }
@@ -46,7 +45,7 @@ fn every_crate_inherits() {
     let tree = Tree::of_workspace().expect("the workspace is readable");
     let faults: Vec<String> = tree
         .crate_manifests()
-        .flat_map(|(folder, text)| faults(folder, text))
+        .flat_map(|(name, text)| faults(&name, text))
         .collect();
     assert_eq!(faults, NOTHING);
 }

@@ -10,9 +10,16 @@
 use std::fs;
 use std::path::Path;
 
-use lockstep_tidy::{Tree, code, workspace_root};
+use lockstep_tidy::{Tree, code, crate_folder, workspace_root};
 
-const PURE: &[&str] = &["position", "model", "state", "catalog", "resolution"];
+const PURE: &[&str] = &[
+    "position",
+    "model",
+    "state",
+    "catalog",
+    "resolution",
+    "jepsen-model",
+];
 
 /// What makes two replicas differ, or a test wait.
 const IMPURE_WORDS: &[&str] = &[
@@ -34,12 +41,13 @@ fn impure_words(path: &str, text: &str) -> Vec<String> {
     words.map(|word| format!("{path} names {word}")).collect()
 }
 
-fn wrong_link(folder: &str, link: Option<&Path>) -> Option<String> {
+fn wrong_link(name: &str, link: Option<&Path>) -> Option<String> {
     let wanted = Path::new("../../lints/pure.clippy.toml");
     let right = link == Some(wanted);
     (!right).then(|| {
         format!(
-            "crates/{folder}/clippy.toml is no link to {}",
+            "{}/clippy.toml is no link to {}",
+            crate_folder(name),
             wanted.display()
         )
     })
@@ -47,16 +55,17 @@ fn wrong_link(folder: &str, link: Option<&Path>) -> Option<String> {
 
 fn is_pure(path: &str) -> bool {
     PURE.iter()
-        .any(|folder| path.starts_with(&format!("crates/{folder}/src/")))
+        .any(|name| path.starts_with(&format!("{}/src/", crate_folder(name))))
 }
 
 const NOTHING: &[String] = &[];
 
 #[test]
 fn pure_crates_carry_the_stricter_lints() {
-    let links = PURE.iter().filter_map(|folder| {
-        let link = fs::read_link(workspace_root().join(format!("crates/{folder}/clippy.toml")));
-        wrong_link(folder, link.ok().as_deref())
+    let links = PURE.iter().filter_map(|name| {
+        let folder = workspace_root().join(crate_folder(name));
+        let link = fs::read_link(folder.join("clippy.toml"));
+        wrong_link(name, link.ok().as_deref())
     });
     assert_eq!(links.collect::<Vec<_>>(), NOTHING);
 }
@@ -66,9 +75,9 @@ fn pure_crates_match_every_variant() {
     let tree = Tree::of_workspace().expect("the workspace is readable");
     let lenient: Vec<&&str> = PURE
         .iter()
-        .filter(|folder| {
+        .filter(|name| {
             let text = tree
-                .text(&format!("crates/{folder}/src/lib.rs"))
+                .text(&format!("{}/src/lib.rs", crate_folder(name)))
                 .unwrap_or_default();
             !text.contains(EXHAUSTIVE)
         })

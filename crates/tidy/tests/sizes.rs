@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use lockstep_tidy::{Tree, code, is_generated, is_test_path};
+use lockstep_tidy::{Tree, code, crate_of, is_generated, is_test_path};
 
 /// Lines of a source file, inline test modules not counted.
 const SOURCE_LINES_MAX: usize = 500;
@@ -66,13 +66,11 @@ fn slack(sizes: &BTreeMap<String, usize>, ratchet: &[(&str, usize)]) -> Vec<Stri
     slack
 }
 
-fn crate_sizes(sizes: &BTreeMap<String, usize>) -> BTreeMap<&str, usize> {
+fn crate_sizes(sizes: &BTreeMap<String, usize>) -> BTreeMap<String, usize> {
     let mut crates = BTreeMap::new();
     for (path, lines) in sizes.iter().filter(|(path, _)| !is_test_path(path)) {
-        let name = path
-            .strip_prefix("crates/")
-            .and_then(|path| path.split('/').next());
-        *crates.entry(name.unwrap_or("")).or_default() += lines;
+        let name = crate_of(path).unwrap_or_default();
+        *crates.entry(name).or_default() += lines;
     }
     crates
 }
@@ -181,7 +179,11 @@ fn crates_are_summed_without_their_tests() {
         ("crates/a/src/b.rs", 2),
         ("crates/a/src/c.rs", 3),
         ("crates/a/tests/d.rs", 4),
+        ("jepsen/a/src/b.rs", 7),
     ];
     let sizes = sizes.map(|(path, lines)| (path.to_owned(), lines)).into();
-    assert_eq!(crate_sizes(&sizes), BTreeMap::from([("a", 5)]));
+    assert_eq!(
+        crate_sizes(&sizes),
+        BTreeMap::from([("a".to_owned(), 5), ("jepsen-a".to_owned(), 7)])
+    );
 }

@@ -35,6 +35,18 @@ pub struct History {
     events: Vec<Event>,
 }
 
+impl From<Return> for What {
+    fn from(returned: Return) -> Self {
+        Self::Ok(returned)
+    }
+}
+
+impl From<Seen> for What {
+    fn from(seen: Seen) -> Self {
+        Self::Seen(seen)
+    }
+}
+
 // === impl History ===
 
 impl History {
