@@ -35,6 +35,9 @@ impl Machine for StateMachine {
             Ok(batch) => {
                 let applied = self.state.apply(log_id, batch);
                 self.changed.extend(applied.changed);
+                // Each revision, also where a run of entries is published as one: a
+                // replica that starts again can then be compared at all that it replays.
+                self.published.note(*self.state.position());
                 vec![outcome_byte(applied.outcome)]
             }
             // Going on would leave this replica different from those that can
@@ -105,7 +108,7 @@ pub(crate) fn read_outcome(bytes: &[u8]) -> Option<Outcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_position::Term;
+    use lockstep_position::{Revision, Term};
     use lockstep_state::{Batch, Command};
 
     fn log_id(index: u64) -> LogId {
@@ -131,6 +134,23 @@ mod tests {
             Some("entry T1-I4 cannot be applied: version 9 of batch, this program reads version 2"),
         );
         assert_eq!(published.newest().position().applied, None);
+    }
+
+    #[test]
+    fn every_revision_of_a_run_can_be_compared_though_only_the_last_is_published() {
+        let published = Arc::new(Published::default());
+        let mut machine = StateMachine::new(published.clone());
+        for index in 1..=3 {
+            let node = Command::PutNode(format!("node-{index}").into(), "zone-a".into());
+            let batch = Batch::whole(log_id(index).term, vec![node]);
+            machine.apply(log_id(index), &codec::encode_batch(&batch));
+        }
+        assert_eq!(published.newest().position().revision, Revision::ZERO);
+        machine.publish();
+        let recent = published.recent(Revision::ZERO);
+        let revisions: Vec<u64> = recent.iter().map(|it| it.revision.as_u64()).collect();
+        assert_eq!(revisions, [1, 2, 3]);
+        assert_eq!(recent.last(), Some(published.newest().position()));
     }
 
     #[test]

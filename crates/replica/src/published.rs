@@ -56,7 +56,7 @@ impl Published {
     }
 
     /// Recent positions from revision `from` on, oldest first: one for each
-    /// revision that was published, so a run applied at once is one.
+    /// revision that was applied, perhaps a moment before it is published.
     #[must_use]
     pub fn recent(&self, from: Revision) -> Vec<Position> {
         let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +125,8 @@ impl Published {
         }
     }
 
-    fn note(&self, position: Position) {
+    /// Keeps the digests of a revision.
+    pub(crate) fn note(&self, position: Position) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         match recent.back_mut() {
             Some(last) if last.revision == position.revision => *last = position,

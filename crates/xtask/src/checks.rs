@@ -109,6 +109,16 @@ fn checks(kube: KubeTests) -> Vec<Check> {
             Some((WANTED, wanted)),
         ),
         cargo(
+            "power cuts on ext4",
+            "xtask jepsen powercut --cuts 4 --fs ext4",
+            None,
+        ),
+        cargo(
+            "power cuts on XFS",
+            "xtask jepsen powercut --cuts 4 --fs xfs",
+            None,
+        ),
+        cargo(
             "documentation",
             "doc --workspace --no-deps",
             Some(("RUSTDOCFLAGS", Some("-D warnings"))),
@@ -179,6 +189,8 @@ mod tests {
             "lints",
             "API server",
             "tests",
+            "power cuts on ext4",
+            "power cuts on XFS",
             "documentation",
             "generated code",
         ];
@@ -192,6 +204,8 @@ mod tests {
             "format",
             "lints",
             "tests",
+            "power cuts on ext4",
+            "power cuts on XFS",
             "documentation",
             "generated code",
         ];

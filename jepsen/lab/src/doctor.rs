@@ -226,6 +226,21 @@ pub(crate) fn examine() -> anyhow::Result<Findings> {
     Ok(found.collect())
 }
 
+/// Whether this machine can do all of these; if not, why not.
+///
+/// # Errors
+///
+/// The reason, for people.
+pub(crate) fn needs(abilities: &[Ability]) -> Result<(), String> {
+    let findings = examine().map_err(|error| format!("{error:#}"))?;
+    for ability in abilities {
+        if let Some(Err(reason)) = findings.get(ability).map(|finding| &finding.outcome) {
+            return Err(format!("{} does not work here: {reason}", ability.name()));
+        }
+    }
+    Ok(())
+}
+
 /// Tries everything and prints what was found.
 ///
 /// # Errors

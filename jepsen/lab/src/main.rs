@@ -2,20 +2,29 @@
 //!
 //! ```text
 //! doctor    which faults this machine can do
+//! powercut  all replicas lose their power at once, again and again
 //! ```
 
+mod api_server;
 mod debt;
 mod disk;
 mod doctor;
+mod operator;
+mod outcome;
 mod power;
+mod powercut;
 mod process;
 mod program;
+mod proxy;
+mod replica;
 mod room;
 mod run_id;
+mod world;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use outcome::Tally;
 
 /// Breaks real replicas, networks, disks and clocks, and judges what was seen.
 #[derive(Debug, Parser)]
@@ -38,6 +47,8 @@ enum Verb {
         #[arg(short, long, value_enum, default_value_t)]
         output: doctor::Output,
     },
+    /// Cut the power of all replicas at once, under load, and look whether anything is lost
+    Powercut(powercut::Args),
 }
 
 fn main() -> ExitCode {
@@ -47,11 +58,12 @@ fn main() -> ExitCode {
             anstream::eprintln!("undid what the killed run {run} had left");
         }
         match args.verb {
-            Verb::Doctor { output } => doctor::run(output),
+            Verb::Doctor { output } => doctor::run(output).map(|()| ExitCode::SUCCESS),
+            Verb::Powercut(args) => powercut::run(&args).map(Tally::report),
         }
     });
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             anstream::eprintln!("error: {error:#}");
             ExitCode::from(2)

@@ -84,7 +84,11 @@ fn started(id: u32) -> Option<u64> {
     // The name in parentheses may hold anything, so what counts begins behind the last one.
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let state = fields.next()?;
-    (!matches!(state, "Z" | "X")).then(|| fields.nth(18)?.parse().ok())?
+    let started = fields.nth(18)?.parse().ok();
+    // A dead process whose other threads still end holds its files until they have.
+    let threads = fs::read_dir(format!("/proc/{id}/task")).map_or(0, Iterator::count);
+    let is_gone = matches!(state, "Z" | "X") && threads <= 1;
+    started.filter(|_| !is_gone)
 }
 
 #[cfg(test)]

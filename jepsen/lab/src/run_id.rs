@@ -1,6 +1,7 @@
 //! The name of one run, which everything that the run makes carries.
 
 use std::fmt;
+use std::net::Ipv4Addr;
 
 /// Begins every name that a run gives to an interface, namespace, table or folder.
 pub(crate) const PREFIX: &str = "ls";
@@ -26,6 +27,13 @@ impl RunId {
     /// The name of a thing of this run, for example `ls3fa2-n1`.
     pub(crate) fn name(self, thing: &str) -> String {
         format!("{self}-{thing}")
+    }
+
+    /// A loopback address of this run, for what needs no network of its own.
+    pub(crate) fn loopback(self, number: u8) -> Ipv4Addr {
+        let [high, low] = self.0.to_be_bytes();
+        // Not 127.0: other programs are there.
+        Ipv4Addr::new(127, high | 0x80, low, number)
     }
 }
 
