@@ -101,6 +101,18 @@ impl Metrics {
     }
 }
 
+#[cfg(test)]
+impl Metrics {
+    /// As a scrape shows them.
+    pub(crate) fn text(&self) -> String {
+        let mut registry = Registry::default();
+        self.register(&mut registry);
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+        text
+    }
+}
+
 fn of_kind(family: &Family<OfKind, Counter>, kind: FactKind) {
     let kind = kind.resource();
     family.get_or_create(&OfKind { kind }).inc();
@@ -118,8 +130,6 @@ mod tests {
     #[test]
     fn counters_are_named_with_kind_and_reason() {
         let metrics = Metrics::default();
-        let mut registry = Registry::default();
-        metrics.register(&mut registry);
         metrics.list_begun(FactKind::Pod);
         metrics.watch_asked(FactKind::Pod);
         metrics.event_received(FactKind::Pod);
@@ -127,8 +137,7 @@ mod tests {
         metrics.part_skipped(FactKind::Service, "port");
         metrics.restarted(FactKind::Job, "gone");
         metrics.served(FactKind::ServiceProfile, true);
-        let mut text = String::new();
-        prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+        let text = metrics.text();
         let values: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(
             values,

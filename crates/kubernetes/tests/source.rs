@@ -223,7 +223,7 @@ async fn a_cursor_resumes_with_exactly_what_was_missed_and_without_a_list(server
             known.learn(&event);
             match event {
                 SourceEvent::Changed { key, fact, .. } => missed.push((key, fact.is_some())),
-                SourceEvent::Progress { .. } => {}
+                SourceEvent::Progress { .. } | SourceEvent::Alive { .. } => {}
                 SourceEvent::Listed(_) | SourceEvent::Lost { .. } => panic!("not resumed"),
             }
         }

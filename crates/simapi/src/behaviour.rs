@@ -12,7 +12,8 @@ use crate::refusal::Refusal;
 /// open watches keep what they were opened with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Behaviour {
-    /// Time between bookmarks of one watch; the real server takes a minute.
+    /// Time between bookmarks of one watch; the real server takes a minute. The longest
+    /// there is means that there are none, not even the last one before a watch ends.
     pub bookmark_interval: Duration,
     /// How a watch from a forgotten resource version is told so.
     pub gone: GoneForm,

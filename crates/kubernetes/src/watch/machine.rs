@@ -202,7 +202,7 @@ impl Machine {
             (Phase::Opening { from }, Input::WatchOpened) => {
                 self.news = self.serving.granted();
                 let opened = from.clone();
-                (Phase::Reading { opened, from }, None, None)
+                (Phase::Reading { opened, from }, Some(self.alive()), None)
             }
             (
                 Phase::Opening { from } | Phase::Reading { from, .. },
@@ -299,10 +299,18 @@ impl Machine {
             Denial::Doubted(pause) => (Phase::wait(pause, next), None, Some(Restart::NotServed)),
             Denial::Absent(pause, news) => {
                 self.news = news;
-                let emit = news.map(|_| SourceEvent::Listed(nothing(self.kind)));
-                (Phase::wait(pause, Next::List), emit, None)
+                let emit = match news {
+                    Some(_) => SourceEvent::Listed(nothing(self.kind)),
+                    None => self.alive(),
+                };
+                (Phase::wait(pause, Next::List), Some(emit), None)
             }
         }
+    }
+
+    /// The server took the watch, or said again that there is nothing to watch.
+    fn alive(&self) -> SourceEvent {
+        SourceEvent::Alive { kind: self.kind }
     }
 
     /// The watch cannot go on: what happens until the list has come is not known.

@@ -7,14 +7,14 @@ use lockstep_model::{Cursor, FactKind};
 use std::time::Duration;
 use tokio::{
     sync::mpsc,
-    time::{Instant, sleep, timeout, timeout_at},
+    time::{Instant, sleep, timeout},
 };
 
 use super::{
     decode::{self, Line},
     failure::{Failure, FailureKind},
     machine::{Act, Input, Machine, nothing},
-    pace::{PAGE_DEADLINE, give_up_after, watch_seconds},
+    pace::{OPEN_DEADLINE, PAGE_DEADLINE, give_up_after, watch_seconds},
     page::{Gathered, Page, Turned},
     report::Report,
     request,
@@ -116,8 +116,8 @@ impl Follower {
         let asked = Instant::now();
         let deadline = asked + give_up_after(seconds);
         let request = request::watch(version, from, seconds).map_err(unsent)?;
-        let answered = timeout_at(deadline, ask(&self.client, request)).await;
-        let body = answered.map_err(|_| unanswered(give_up_after(seconds)))??;
+        let answered = timeout(OPEN_DEADLINE, ask(&self.client, request)).await;
+        let body = answered.map_err(|_| unanswered(OPEN_DEADLINE))??;
         Ok(Stream::new(body, asked, deadline))
     }
 

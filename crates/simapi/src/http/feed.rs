@@ -159,7 +159,7 @@ impl Pace {
             interval,
             next_bookmark: None,
         };
-        if parameters.bookmarks == Bookmarks::Allowed {
+        if parameters.bookmarks == Bookmarks::Allowed && interval < Duration::MAX {
             pace.schedule(now);
         }
         pace

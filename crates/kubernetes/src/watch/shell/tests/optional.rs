@@ -4,6 +4,7 @@ use lockstep_simapi::{Behaviour, Crds, Fault, FaultAnswer, FaultOn, Options, Sim
 use serde_json::{Value, json};
 
 use super::*;
+use tokio::time::timeout_at;
 
 const KIND: FactKind = FactKind::Server;
 
@@ -53,7 +54,7 @@ impl Life {
                     return format!("listed {names:?}, served: {is_served}");
                 }
                 SourceEvent::Lost { .. } => return "lost".to_owned(),
-                SourceEvent::Progress { .. } => {}
+                SourceEvent::Progress { .. } | SourceEvent::Alive { .. } => {}
             }
         }
     }
