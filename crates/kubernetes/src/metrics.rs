@@ -18,6 +18,7 @@ pub struct Metrics {
     skipped: Family<Reason, Counter>,
     restarts: Family<Reason, Counter>,
     served: Family<OfKind, Gauge>,
+    renewals: Family<Why, Counter>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -28,6 +29,11 @@ struct OfKind {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Reason {
     kind: &'static str,
+    reason: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Why {
     reason: &'static str,
 }
 
@@ -64,10 +70,19 @@ impl Metrics {
             registry.register(name, help, counter.clone());
         }
         registry.register(
+            "renewals",
+            "Clients made anew, with new connections and credentials, by reason",
+            self.renewals.clone(),
+        );
+        registry.register(
             "served",
             "Whether the API server has the kind, by kind that a cluster may do without",
             self.served.clone(),
         );
+    }
+
+    pub(crate) fn renewed(&self, reason: &'static str) {
+        self.renewals.get_or_create(&Why { reason }).inc();
     }
 
     pub(crate) fn served(&self, kind: FactKind, is_served: bool) {
@@ -137,6 +152,7 @@ mod tests {
         metrics.part_skipped(FactKind::Service, "port");
         metrics.restarted(FactKind::Job, "gone");
         metrics.served(FactKind::ServiceProfile, true);
+        metrics.renewed("silent");
         let text = metrics.text();
         let values: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(
@@ -149,6 +165,7 @@ mod tests {
                  reason=\"address_type\"} 1",
                 "lockstep_source_skipped_parts_total{kind=\"services\",reason=\"port\"} 1",
                 "lockstep_source_restarts_total{kind=\"jobs\",reason=\"gone\"} 1",
+                "lockstep_source_renewals_total{reason=\"silent\"} 1",
                 "lockstep_source_served{kind=\"serviceprofiles\"} 1",
             ],
         );

@@ -13,8 +13,12 @@ mod faults;
 mod known;
 #[path = "source/objects.rs"]
 mod objects;
+#[path = "source/relay.rs"]
+mod relay;
 #[path = "source/server.rs"]
 mod server;
+#[path = "source/ways.rs"]
+mod ways;
 
 use lockstep_catalog::{FactSource, Resume, SourceEvent};
 use lockstep_kubernetes::{KubernetesSession, KubernetesSource};

@@ -259,6 +259,9 @@ impl Machine {
             FailureKind::BadRequest
             | FailureKind::TooNew
             | FailureKind::NotServed
+            | FailureKind::Unauthorized
+            | FailureKind::Unreachable
+            | FailureKind::Unanswered
             | FailureKind::Other => {
                 let pause = self.trouble.failed(failure.retry_after);
                 (
@@ -278,7 +281,11 @@ impl Machine {
         match failure.kind {
             FailureKind::Gone | FailureKind::BadRequest => self.lost(),
             FailureKind::TooNew => self.stuck(from, failure.retry_after, Restart::WatchFailed),
-            FailureKind::NotServed | FailureKind::Other => {
+            FailureKind::NotServed
+            | FailureKind::Unauthorized
+            | FailureKind::Unreachable
+            | FailureKind::Unanswered
+            | FailureKind::Other => {
                 let pause = self.trouble.failed(failure.retry_after);
                 let next = Next::Watch { from };
                 (Phase::wait(pause, next), None, Some(Restart::WatchFailed))

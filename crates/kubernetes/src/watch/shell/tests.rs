@@ -8,14 +8,18 @@ use futures::{
 use http::{Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::StreamBody;
+use kube::{Client, client::Body};
+use lockstep_catalog::Listed;
 use lockstep_model::{Fact, FactKey};
 use std::{
     convert::Infallible,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 use tokio::task::JoinHandle;
 
 use super::*;
+use crate::connect::Way;
 
 mod optional;
 mod silence;
@@ -58,8 +62,7 @@ impl Scene {
             async move { Ok::<_, Infallible>(respond(answer).await) }
         });
         let (sender, events) = mpsc::channel(100);
-        let client = Client::new(service, "default");
-        let follower = Follower::new(client, KIND, Metrics::default());
+        let follower = Follower::new(given(service), KIND, Metrics::default());
         let resume = resume.map(|cursor| Cursor(cursor.into()));
         Self {
             asked,
@@ -88,6 +91,18 @@ impl Scene {
             sleep(Duration::from_millis(10)).await;
         }
     }
+}
+
+/// The way to a server in this process.
+fn given<S, B>(service: S) -> Access
+where
+    S: tower::Service<Request<Body>, Response = Response<B>, Error = Infallible> + Send + 'static,
+    S::Future: Send + 'static,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<tower::BoxError>,
+{
+    let client = Client::new(service, "default");
+    Access::new(client, Way::Given, Metrics::default())
 }
 
 type AnyBody = StreamBody<BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;
