@@ -73,6 +73,7 @@ impl Catalog {
             SourceEvent::Progress { kind, cursor } => self.gate.advance(kind, cursor),
             SourceEvent::Listed(listed) => self.replace(listed),
             SourceEvent::Lost { kind } => self.gate.lost(kind),
+            SourceEvent::Alive { .. } => {}
         }
     }
 

@@ -35,6 +35,25 @@ pub enum SourceEvent {
         /// The kind.
         kind: FactKind,
     },
+    /// The source answers for this kind, and has nothing to tell.
+    Alive {
+        /// The kind.
+        kind: FactKind,
+    },
+}
+
+impl SourceEvent {
+    /// The kind of which this proves that the source delivers, up to the moment in which
+    /// it was told.
+    #[must_use]
+    pub fn proves(&self) -> Option<FactKind> {
+        match self {
+            Self::Changed { key, .. } => Some(key.kind),
+            Self::Listed(listed) => Some(listed.kind),
+            Self::Progress { kind, .. } | Self::Alive { kind } => Some(*kind),
+            Self::Lost { .. } => None,
+        }
+    }
 }
 
 /// A complete, consistent list of one kind.

@@ -2,7 +2,7 @@
 
 use futures::future::{Either, select};
 use lockstep_catalog::{Catalog, FactSession, FactSource};
-use lockstep_model::Settings;
+use lockstep_model::{FactKind, Settings};
 use lockstep_position::{HistoryId, Term};
 use lockstep_state::{Command, Outcome, Propose, ProposeError};
 use std::{pin::pin, sync::Arc, time::Duration};
@@ -20,6 +20,9 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(10);
 /// The term that this replica leads; `None` while it does not.
 pub type Lead = Option<Term>;
 
+/// Who wants to know that the source was just proved to deliver what it has of a kind.
+pub type Alive = Arc<dyn Fn(FactKind) + Send + Sync>;
+
 /// The ingest of one replica.
 pub struct Ingest<S, P> {
     /// Where facts come from.
@@ -30,6 +33,8 @@ pub struct Ingest<S, P> {
     pub settings: Arc<Settings>,
     /// The history that begins if none has begun yet.
     pub history: HistoryId,
+    /// Told of each proof, before what it proves is proposed.
+    pub alive: Alive,
     /// What is counted.
     pub metrics: Metrics,
 }
@@ -119,6 +124,9 @@ impl<S: FactSource, P: Propose> Ingest<S, P> {
             Either::Left((events, _)) => {
                 self.metrics.told(events.len());
                 for event in events {
+                    if let Some(kind) = event.proves() {
+                        (self.alive)(kind);
+                    }
                     catalog.observe(event);
                 }
                 catalog.reconcile(&self.proposer.applied())

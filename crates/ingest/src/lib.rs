@@ -11,7 +11,7 @@ mod metrics;
 mod reach;
 mod retry;
 
-pub use driver::{Ingest, Lead};
+pub use driver::{Alive, Ingest, Lead};
 pub use hand_over::{HandOver, Report};
 pub use metrics::Metrics;
 pub use reach::{Reach, watch_reach};

@@ -8,8 +8,8 @@
 
 mod scene;
 
-use lockstep_catalog::Resume;
-use lockstep_model::Settings;
+use lockstep_catalog::{Resume, SourceEvent};
+use lockstep_model::{FactKind, Settings};
 use lockstep_position::Term;
 use lockstep_state::{Command, Propose};
 use scene::{Conduct, HOUR, Scene, Seen, advance, node, progress, put_nodes, resume};
@@ -283,4 +283,17 @@ async fn a_replica_follows_during_a_proposal_and_not_after_a_failed_one() {
         scene.expect(Seen::Leaves).await;
         assert!(!scene.follows());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_proof_of_the_source_is_passed_on_and_none_of_them_reaches_the_log() {
+    let mut scene = Scene::synced(FIRST).await;
+    assert_eq!(scene.proved(), FactKind::ALL);
+    let alive = |kind| SourceEvent::Alive { kind };
+    let lost = SourceEvent::Lost {
+        kind: FactKind::Node,
+    };
+    scene.tell([alive(FactKind::Pod), lost, alive(FactKind::Service)]);
+    scene.expect_nothing(HOUR).await;
+    assert_eq!(scene.proved(), [FactKind::Pod, FactKind::Service]);
 }

@@ -86,13 +86,8 @@ pub enum ConnectError {
 /// See [`ConnectError`]. That the API server cannot be reached is none of them: that may
 /// change, so the source retries it.
 pub async fn connect(kubeconfig: Option<&Path>) -> Result<KubernetesSource, ConnectError> {
-    match kubeconfig {
-        Some(path) => source(use_context(&shown(path), read(path)).await?),
-        None => match usual() {
-            Some((place, read)) => source(use_context(&place, read).await?),
-            None => source(Config::incluster().map_err(|source| ConnectError::Nowhere { source })?),
-        },
-    }
+    let config = config_in(kubeconfig).await?;
+    source(config, Way::Files(kubeconfig.map(Path::to_owned)))
 }
 
 /// Prepares to ask the API server at `url` without credentials: a simulated one, or
@@ -102,13 +97,56 @@ pub async fn connect(kubeconfig: Option<&Path>) -> Result<KubernetesSource, Conn
 ///
 /// [`ConnectError::Url`], and [`ConnectError::Client`] if TLS cannot be set up.
 pub fn connect_to(url: &str) -> Result<KubernetesSource, ConnectError> {
+    source(config_of(url)?, Way::Url(url.to_owned()))
+}
+
+/// Where a client comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum Way {
+    /// A kubeconfig file, or the usual places.
+    Files(Option<PathBuf>),
+    /// An address.
+    Url(String),
+    /// Whoever made the client.
+    #[cfg(test)]
+    Given,
+}
+
+impl Way {
+    /// A new client, from what the files say now; `None` if only a stranger can make one.
+    ///
+    /// # Errors
+    ///
+    /// See [`ConnectError`].
+    pub(crate) async fn client(&self) -> Result<Option<Client>, ConnectError> {
+        let config = match self {
+            Self::Files(kubeconfig) => config_in(kubeconfig.as_deref()).await?,
+            Self::Url(url) => config_of(url)?,
+            #[cfg(test)]
+            Self::Given => return Ok(None),
+        };
+        client(config).map(Some)
+    }
+}
+
+fn config_of(url: &str) -> Result<Config, ConnectError> {
     let no_url = || ConnectError::Url {
         url: url.to_owned(),
     };
     let uri: Uri = url.parse().map_err(|_| no_url())?;
     match uri.scheme_str() {
-        Some("http" | "https") => source(Config::new(uri)),
+        Some("http" | "https") => Ok(Config::new(uri)),
         Some(_) | None => Err(no_url()),
+    }
+}
+
+async fn config_in(kubeconfig: Option<&Path>) -> Result<Config, ConnectError> {
+    if let Some(path) = kubeconfig {
+        return use_context(&shown(path), read(path)).await;
+    }
+    match usual() {
+        Some((place, read)) => use_context(&place, read).await,
+        None => Config::incluster().map_err(|source| ConnectError::Nowhere { source }),
     }
 }
 
@@ -157,17 +195,20 @@ fn refused(place: &str, error: KubeconfigError) -> ConnectError {
     }
 }
 
-fn source(config: Config) -> Result<KubernetesSource, ConnectError> {
+fn source(config: Config, way: Way) -> Result<KubernetesSource, ConnectError> {
     let url = config.cluster_url.to_string();
-    let mut config = config;
+    Ok(KubernetesSource::new(client(config)?, way, url))
+}
+
+fn client(mut config: Config) -> Result<Client, ConnectError> {
     config.connect_timeout = Some(CONNECT_TIMEOUT);
     // The watches have their own back-off, which knows what a failure means.
     config.default_retry = false;
-    let client = Client::try_from(config).map_err(|error| ConnectError::Client {
-        url: url.clone(),
+    let url = config.cluster_url.to_string();
+    Client::try_from(config).map_err(|error| ConnectError::Client {
+        url,
         source: Box::new(error),
-    })?;
-    Ok(KubernetesSource::new(client, url))
+    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! that answers depend on, each with a list and a watch of its own; [`convert`] turns
 //! objects into facts.
 
+mod access;
 mod connect;
 pub mod convert;
 mod metrics;

@@ -18,6 +18,7 @@ pub struct Metrics {
     skipped: Family<Reason, Counter>,
     restarts: Family<Reason, Counter>,
     served: Family<OfKind, Gauge>,
+    renewals: Family<Why, Counter>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -28,6 +29,11 @@ struct OfKind {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Reason {
     kind: &'static str,
+    reason: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Why {
     reason: &'static str,
 }
 
@@ -64,10 +70,19 @@ impl Metrics {
             registry.register(name, help, counter.clone());
         }
         registry.register(
+            "renewals",
+            "Clients made anew, with new connections and credentials, by reason",
+            self.renewals.clone(),
+        );
+        registry.register(
             "served",
             "Whether the API server has the kind, by kind that a cluster may do without",
             self.served.clone(),
         );
+    }
+
+    pub(crate) fn renewed(&self, reason: &'static str) {
+        self.renewals.get_or_create(&Why { reason }).inc();
     }
 
     pub(crate) fn served(&self, kind: FactKind, is_served: bool) {
@@ -101,6 +116,18 @@ impl Metrics {
     }
 }
 
+#[cfg(test)]
+impl Metrics {
+    /// As a scrape shows them.
+    pub(crate) fn text(&self) -> String {
+        let mut registry = Registry::default();
+        self.register(&mut registry);
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+        text
+    }
+}
+
 fn of_kind(family: &Family<OfKind, Counter>, kind: FactKind) {
     let kind = kind.resource();
     family.get_or_create(&OfKind { kind }).inc();
@@ -118,8 +145,6 @@ mod tests {
     #[test]
     fn counters_are_named_with_kind_and_reason() {
         let metrics = Metrics::default();
-        let mut registry = Registry::default();
-        metrics.register(&mut registry);
         metrics.list_begun(FactKind::Pod);
         metrics.watch_asked(FactKind::Pod);
         metrics.event_received(FactKind::Pod);
@@ -127,8 +152,8 @@ mod tests {
         metrics.part_skipped(FactKind::Service, "port");
         metrics.restarted(FactKind::Job, "gone");
         metrics.served(FactKind::ServiceProfile, true);
-        let mut text = String::new();
-        prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+        metrics.renewed("silent");
+        let text = metrics.text();
         let values: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(
             values,
@@ -140,6 +165,7 @@ mod tests {
                  reason=\"address_type\"} 1",
                 "lockstep_source_skipped_parts_total{kind=\"services\",reason=\"port\"} 1",
                 "lockstep_source_restarts_total{kind=\"jobs\",reason=\"gone\"} 1",
+                "lockstep_source_renewals_total{reason=\"silent\"} 1",
                 "lockstep_source_served{kind=\"serviceprofiles\"} 1",
             ],
         );

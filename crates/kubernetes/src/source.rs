@@ -8,6 +8,8 @@ use tokio::{sync::mpsc, task::JoinSet};
 
 use crate::{
     Metrics,
+    access::Access,
+    connect::Way,
     watch::{Follower, list, reach},
 };
 
@@ -17,7 +19,7 @@ const EVENTS_MAX: usize = 1000;
 /// A Kubernetes API server. Clones share connection and counters.
 #[derive(Clone)]
 pub struct KubernetesSource {
-    client: Client,
+    access: Access,
     url: Arc<str>,
     metrics: Metrics,
 }
@@ -30,11 +32,12 @@ pub struct KubernetesSession {
 }
 
 impl KubernetesSource {
-    pub(crate) fn new(client: Client, url: impl Into<Arc<str>>) -> Self {
+    pub(crate) fn new(client: Client, way: Way, url: impl Into<Arc<str>>) -> Self {
+        let metrics = Metrics::default();
         Self {
-            client,
+            access: Access::new(client, way, metrics.clone()),
             url: url.into(),
-            metrics: Metrics::default(),
+            metrics,
         }
     }
 
@@ -59,7 +62,7 @@ impl FactSource for KubernetesSource {
         let (sender, events) = mpsc::channel(EVENTS_MAX);
         let mut followers = JoinSet::new();
         for kind in FactKind::ALL {
-            let follower = Follower::new(self.client.clone(), kind, self.metrics.clone());
+            let follower = Follower::new(self.access.clone(), kind, self.metrics.clone());
             followers.spawn(follower.run(resume.remove(&kind), sender.clone()));
         }
         KubernetesSession { events, followers }
@@ -68,13 +71,13 @@ impl FactSource for KubernetesSource {
     async fn list(&self) -> Result<Vec<Listed>, SourceError> {
         let mut all = Vec::with_capacity(FactKind::ALL.len());
         for kind in FactKind::ALL {
-            all.push(list(&self.client, kind, &self.metrics).await?);
+            all.push(list(&self.access, kind, &self.metrics).await?);
         }
         Ok(all)
     }
 
     async fn reach(&self) -> Result<(), SourceError> {
-        reach(&self.client).await
+        reach(&self.access).await
     }
 
     fn describe(&self) -> String {

@@ -16,10 +16,12 @@
 //! [`machine`] decides, without clock, randomness or connection. [`shell`] asks the API
 //! server and waits. The rest translates: [`request`] out, [`decode`] and [`failure`] in.
 
+mod ask;
 mod decode;
 mod failure;
 mod lines;
 mod machine;
+mod once;
 mod pace;
 mod page;
 mod reach;
@@ -31,5 +33,6 @@ mod version;
 
 #[cfg(test)]
 pub(crate) use decode::page;
+pub(crate) use once::list;
 pub(crate) use reach::reach;
-pub(crate) use shell::{Follower, list};
+pub(crate) use shell::Follower;

@@ -13,8 +13,12 @@ mod faults;
 mod known;
 #[path = "source/objects.rs"]
 mod objects;
+#[path = "source/relay.rs"]
+mod relay;
 #[path = "source/server.rs"]
 mod server;
+#[path = "source/ways.rs"]
+mod ways;
 
 use lockstep_catalog::{FactSource, Resume, SourceEvent};
 use lockstep_kubernetes::{KubernetesSession, KubernetesSource};
@@ -223,7 +227,7 @@ async fn a_cursor_resumes_with_exactly_what_was_missed_and_without_a_list(server
             known.learn(&event);
             match event {
                 SourceEvent::Changed { key, fact, .. } => missed.push((key, fact.is_some())),
-                SourceEvent::Progress { .. } => {}
+                SourceEvent::Progress { .. } | SourceEvent::Alive { .. } => {}
                 SourceEvent::Listed(_) | SourceEvent::Lost { .. } => panic!("not resumed"),
             }
         }

@@ -6,7 +6,7 @@
 //! ```
 
 use anyhow::Context;
-use lockstep_ingest::Ingest;
+use lockstep_ingest::{Alive, Ingest};
 use lockstep_position::HistoryId;
 use lockstep_raft::{Compaction, Config, Limits, Listen, Timing};
 use lockstep_replica::{Replica, ReplicaTasks};
@@ -92,6 +92,7 @@ pub async fn start(
         proposer: replica.proposer(),
         settings: settings.clone(),
         history: random_history()?,
+        alive: alive(&replica),
         metrics: metrics.ingest.clone(),
     };
     serving.spawn_on(
@@ -176,6 +177,12 @@ fn raft_config(config: ServeConfig, peer: TcpListener) -> Config {
             ..Limits::default()
         },
     }
+}
+
+/// Hands each proof of the source on to what every replica is told of it.
+fn alive(replica: &Replica) -> Alive {
+    let proofs = replica.source_proofs();
+    Arc::new(move |kind| proofs.proved(kind))
 }
 
 fn random_history() -> io::Result<HistoryId> {

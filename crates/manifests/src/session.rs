@@ -1,7 +1,7 @@
 //! One run of following a folder.
 
 use lockstep_catalog::{FactSession, FactSource, SourceEvent};
-use lockstep_model::{Fact, FactKey};
+use lockstep_model::{Fact, FactKey, FactKind};
 use std::{collections::BTreeMap, time::Duration};
 use tokio::time::{Instant, timeout_at};
 
@@ -19,6 +19,8 @@ const SETTLED_MAX: Duration = Duration::from_millis(500);
 
 /// How often we look whether the folder was replaced, or without watches whether it changed.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often a folder that is left alone, and is there, says so.
+const ALIVE_INTERVAL: Duration = Duration::from_secs(5);
 
 const _: () = assert!(SETTLED_AFTER.as_millis() < SETTLED_MAX.as_millis());
 
@@ -30,6 +32,7 @@ pub struct ManifestSession {
     stir: Option<Stir>,
     phase: Phase,
     look_at: Instant,
+    alive_at: Instant,
     /// What was told.
     told: BTreeMap<FactKey, Fact>,
     /// What was logged.
@@ -67,13 +70,15 @@ impl ManifestSession {
             stir,
             phase: Phase::Begun,
             look_at: Instant::now() + LOOK_INTERVAL,
+            alive_at: Instant::now() + ALIVE_INTERVAL,
             told: BTreeMap::new(),
             problems: Vec::new(),
         }
     }
 
-    /// Makes up for what no watch tells: a folder that was removed and made again.
-    fn look(&mut self) {
+    /// Makes up for what no watch tells: a folder that was removed and made again, or one
+    /// that is there.
+    fn look(&mut self) -> Vec<SourceEvent> {
         self.look_at = Instant::now() + LOOK_INTERVAL;
         let path = self.source.path();
         let is_watched = self
@@ -84,6 +89,16 @@ impl ManifestSession {
             self.stir = watch(&self.source);
             self.phase = Phase::touched(self.look_at);
         }
+        self.alive()
+    }
+
+    fn alive(&mut self) -> Vec<SourceEvent> {
+        let is_due = self.alive_at <= Instant::now();
+        if !is_due || std::fs::read_dir(self.source.path()).is_err() {
+            return Vec::new();
+        }
+        self.alive_at = Instant::now() + ALIVE_INTERVAL;
+        FactKind::ALL.map(|kind| SourceEvent::Alive { kind }).into()
     }
 
     fn read(&mut self) -> BTreeMap<FactKey, Fact> {
@@ -141,13 +156,13 @@ impl FactSession for ManifestSession {
             // when the caller stops waiting.
             let events = match self.phase {
                 Phase::Begun => self.begin(),
-                Phase::Settled => {
-                    match timeout_at(self.look_at, touched(&mut self.stir)).await {
-                        Ok(()) => self.phase = Phase::touched(Instant::now() + SETTLED_MAX),
-                        Err(_) => self.look(),
+                Phase::Settled => match timeout_at(self.look_at, touched(&mut self.stir)).await {
+                    Ok(()) => {
+                        self.phase = Phase::touched(Instant::now() + SETTLED_MAX);
+                        Vec::new()
                     }
-                    Vec::new()
-                }
+                    Err(_) => self.look(),
+                },
                 Phase::Touched { quiet, latest } => {
                     match timeout_at(quiet.min(latest), touched(&mut self.stir)).await {
                         Ok(()) => {

@@ -40,8 +40,19 @@ fn refusal(path: &Path) -> String {
 }
 
 async fn next(session: &mut ManifestSession) -> Vec<SourceEvent> {
-    let events = tokio::time::timeout(PATIENCE, session.next()).await;
-    events.expect("the session fell silent")
+    loop {
+        let events = tokio::time::timeout(PATIENCE, session.next()).await;
+        let events = events.expect("the session fell silent");
+        if !is_alive(&events) {
+            return events;
+        }
+    }
+}
+
+/// Whether this only says that the folder is there.
+fn is_alive(events: &[SourceEvent]) -> bool {
+    let alive = FactKind::ALL.map(|kind| SourceEvent::Alive { kind });
+    events == alive
 }
 
 /// Saves a file in one step, so that no state between two can be seen.
@@ -288,4 +299,23 @@ async fn a_folder_that_is_removed_and_made_again_is_followed_on() {
     change(&mut session, "nodes a in west").await;
     assert_eq!(problems(&source), Vec::<String>::new());
     source.reach().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_folder_that_is_left_alone_says_that_it_is_there_and_one_that_is_away_does_not() {
+    let folder = folder(&[("a.yaml", &node("a", "east"))]);
+    let source = ManifestSource::open(folder.path()).unwrap();
+    let mut session = source.follow(Resume::new());
+    next(&mut session).await;
+    for _ in 0..2 {
+        let events = tokio::time::timeout(PATIENCE, session.next())
+            .await
+            .unwrap();
+        assert!(is_alive(&events), "{events:?}");
+    }
+    fs::remove_dir_all(folder.path()).unwrap();
+    // Longer than it takes to say so twice.
+    let away = Duration::from_secs(11);
+    let told = tokio::time::timeout(away, session.next()).await;
+    assert!(told.is_err(), "{told:?}");
 }

@@ -8,14 +8,22 @@ use std::time::Duration;
 use crate::http::Verb;
 use crate::refusal::Refusal;
 
+mod fault;
+
+pub use fault::{Fault, FaultAnswer, FaultOn, Manner};
+
 /// What a server does that clients cannot choose. May change while it runs;
 /// open watches keep what they were opened with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Behaviour {
-    /// Time between bookmarks of one watch; the real server takes a minute.
+    /// Time between bookmarks of one watch; the real server takes a minute. The longest
+    /// there is means that there are none, not even the last one before a watch ends.
     pub bookmark_interval: Duration,
     /// How a watch from a forgotten resource version is told so.
     pub gone: GoneForm,
+    /// The token that requests must bear, lest they are refused with 401; `None` asks
+    /// for none.
+    pub token: Option<String>,
     /// Requests refused without being served.
     pub reject: Option<Rejection>,
     /// Faults still to come. A request meets the first that is meant for it,
@@ -45,40 +53,6 @@ pub struct Rejection {
     pub resource: Option<String>,
 }
 
-/// What one request meets instead of, or before, its answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The plural resource name of the request, for example `pods`.
-    pub resource: String,
-    /// What the request does.
-    pub on: FaultOn,
-    /// What it is answered.
-    pub answer: FaultAnswer,
-}
-
-/// The requests that a fault can be meant for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultOn {
-    /// A watch.
-    Watch,
-    /// A list that continues none: the first page.
-    FirstPage,
-    /// A list with a continue token: the second page or a later one.
-    NextPage,
-}
-
-/// What a request meets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultAnswer {
-    /// The usual answer: for counting requests past that should not fail.
-    Served,
-    /// This HTTP status code, for example 500.
-    Code(u16),
-    /// 410, as if history were forgotten: a watch in the form of
-    /// [`Behaviour::gone`], a later page with a token for going on.
-    Expired,
-}
-
 /// What becomes of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
@@ -86,6 +60,12 @@ pub(crate) enum Judgement {
     Refuse(Refusal),
     /// To be told that the resource version it names is forgotten.
     Expire,
+    /// Not to be answered.
+    Ignore,
+    /// To be served after this time.
+    Delay(Duration),
+    /// To be served in this manner.
+    Tell(Manner),
 }
 
 // === impl Behaviour ===
@@ -95,6 +75,7 @@ impl Default for Behaviour {
         Self {
             bookmark_interval: Duration::from_secs(60),
             gone: GoneForm::ErrorEvent,
+            token: None,
             reject: None,
             faults: Vec::new(),
         }
@@ -102,6 +83,16 @@ impl Default for Behaviour {
 }
 
 impl Behaviour {
+    /// Judges who asks, by the `Authorization` header.
+    pub(crate) fn admit(&self, authorization: &str) -> Result<(), Refusal> {
+        match &self.token {
+            Some(token) if authorization.strip_prefix("Bearer ") != Some(token) => {
+                Err(refusal(401, None))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Judges a request, and uses up the fault it meets.
     pub(crate) fn judge(&mut self, verb: Verb, resource: &str, token: &str) -> Judgement {
         let rejection = self.reject.as_ref();
@@ -119,25 +110,9 @@ impl Behaviour {
             FaultAnswer::Served => Judgement::Serve,
             FaultAnswer::Code(code) => Judgement::Refuse(refusal(code, None)),
             FaultAnswer::Expired => Judgement::Expire,
-        }
-    }
-}
-
-// === impl FaultOn ===
-
-impl FaultOn {
-    fn of(verb: Verb, token: &str) -> Option<Self> {
-        match verb {
-            Verb::Watch => Some(Self::Watch),
-            Verb::List if token.is_empty() => Some(Self::FirstPage),
-            Verb::List => Some(Self::NextPage),
-            Verb::Get
-            | Verb::Post
-            | Verb::Put
-            | Verb::Patch
-            | Verb::Apply
-            | Verb::Delete
-            | Verb::DeleteCollection => None,
+            FaultAnswer::Never => Judgement::Ignore,
+            FaultAnswer::Late(time) => Judgement::Delay(time),
+            FaultAnswer::Told(manner) => Judgement::Tell(manner),
         }
     }
 }

@@ -27,6 +27,6 @@ mod tally;
 
 pub use self::http::{SimBody, Verb};
 pub use api::{Crds, Options, SimApi, UseError};
-pub use behaviour::{Behaviour, Fault, FaultAnswer, FaultOn, GoneForm, Rejection};
+pub use behaviour::{Behaviour, Fault, FaultAnswer, FaultOn, GoneForm, Manner, Rejection};
 pub use server::{KubeconfigError, Server};
 pub use tally::Counts;

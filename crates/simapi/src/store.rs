@@ -51,6 +51,8 @@ pub(crate) struct Store {
     definitions: Definitions,
     /// Kinds whose watches are told nothing after a revision.
     held: BTreeMap<&'static Kind, u64>,
+    /// How often the watches of a kind were silenced.
+    silences: BTreeMap<&'static Kind, u64>,
     revision: u64,
     born: u64,
 }
@@ -80,6 +82,7 @@ impl Store {
             history: History::new(window, FIRST_REVISION),
             definitions: Definitions::all(),
             held: BTreeMap::new(),
+            silences: BTreeMap::new(),
             revision: FIRST_REVISION,
             born: 0,
         }
@@ -190,6 +193,16 @@ impl Store {
     /// Tells watches what was held back, and what comes.
     pub(crate) fn release(&mut self, kind: &'static Kind) {
         self.held.remove(kind);
+    }
+
+    /// How often the watches of a kind were silenced.
+    pub(crate) fn silences(&self, kind: &'static Kind) -> u64 {
+        self.silences.get(kind).copied().unwrap_or_default()
+    }
+
+    /// Silences the watches of a kind that are open now.
+    pub(crate) fn silence(&mut self, kind: &'static Kind) {
+        *self.silences.entry(kind).or_default() += 1;
     }
 
     /// Forgets all history up to now: whoever asks for an older revision from

@@ -223,6 +223,7 @@ pub(crate) struct Scene {
     pub(crate) ingest: JoinHandle<()>,
     tells: watch::Receiver<Option<mpsc::UnboundedSender<SourceEvent>>>,
     seen: mpsc::UnboundedReceiver<Seen>,
+    proved: Arc<Mutex<Vec<FactKind>>>,
     metrics: Metrics,
     registry: Registry,
 }
@@ -234,6 +235,8 @@ impl Scene {
         let (tells, told) = watch::channel(None);
         let (lead, leading) = watch::channel(None);
         let log = Log::new(journal.clone());
+        let proved: Arc<Mutex<Vec<FactKind>>> = Arc::default();
+        let proofs = proved.clone();
         let (metrics, mut registry) = (Metrics::default(), Registry::default());
         metrics.register(&mut registry);
         let ingest = Ingest {
@@ -241,6 +244,7 @@ impl Scene {
             proposer: log.clone(),
             settings: Arc::new(Settings::default()),
             history: HISTORY,
+            alive: Arc::new(move |kind| proofs.lock().unwrap().push(kind)),
             metrics: metrics.clone(),
         };
         Self {
@@ -249,6 +253,7 @@ impl Scene {
             ingest: tokio::spawn(ingest.run(leading)),
             tells: told,
             seen,
+            proved,
             metrics,
             registry,
         }
@@ -287,6 +292,11 @@ impl Scene {
     pub(crate) async fn expect_nothing(&mut self, during: Duration) {
         sleep(during).await;
         assert_eq!(self.seen.try_recv().ok(), None);
+    }
+
+    /// The kinds that were proved since the last time.
+    pub(crate) fn proved(&self) -> Vec<FactKind> {
+        std::mem::take(&mut *self.proved.lock().unwrap())
     }
 
     /// Whether the replica says that it follows the source.

@@ -3,6 +3,8 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
 use std::time::Duration;
 
+use crate::access::Distrust;
+
 /// Why a list or a watch was refused, or broken off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -25,6 +27,12 @@ pub(crate) enum FailureKind {
     TooNew,
     /// There is no such kind, or not in this version.
     NotServed,
+    /// The server does not know who asks.
+    Unauthorized,
+    /// No connection came up, or it broke before there was an answer.
+    Unreachable,
+    /// There was no answer in time.
+    Unanswered,
     /// Anything else: the same request may succeed later.
     Other,
 }
@@ -32,10 +40,39 @@ pub(crate) enum FailureKind {
 impl Failure {
     /// A failure that needs no more than patience.
     pub(crate) fn passing(reason: impl Into<String>) -> Self {
+        Self::of(FailureKind::Other, reason)
+    }
+
+    /// The request was not answered within `limit`.
+    pub(crate) fn unanswered(limit: Duration) -> Self {
+        let reason = format!("no answer within {} s", limit.as_secs());
+        Self::of(FailureKind::Unanswered, reason)
+    }
+
+    /// The request did not arrive, or its answer did not.
+    pub(crate) fn unreachable(reason: impl Into<String>) -> Self {
+        Self::of(FailureKind::Unreachable, reason)
+    }
+
+    fn of(kind: FailureKind, reason: impl Into<String>) -> Self {
         Self {
-            kind: FailureKind::Other,
+            kind,
             reason: reason.into(),
             retry_after: None,
+        }
+    }
+
+    /// Whether the client may be to blame, which a new one would not be.
+    pub(crate) fn distrust(&self) -> Option<Distrust> {
+        match self.kind {
+            FailureKind::Unanswered => Some(Distrust::Silent),
+            FailureKind::Unauthorized => Some(Distrust::Unauthorized),
+            FailureKind::Unreachable => Some(Distrust::Unreachable),
+            FailureKind::Gone
+            | FailureKind::BadRequest
+            | FailureKind::TooNew
+            | FailureKind::NotServed
+            | FailureKind::Other => None,
         }
     }
 
@@ -78,6 +115,8 @@ fn kind(status: &Status) -> FailureKind {
         FailureKind::TooNew
     } else if code == 404 {
         FailureKind::NotServed
+    } else if code == 401 {
+        FailureKind::Unauthorized
     } else if code == 400 || is_unreadable_cursor(status) {
         FailureKind::BadRequest
     } else {
@@ -111,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_refusal_is_told_apart_by_code_and_by_body() {
-        use FailureKind::{BadRequest, Gone, NotServed, Other, TooNew};
+        use FailureKind::{BadRequest, Gone, NotServed, Other, TooNew, Unauthorized};
         let large =
             r#"{"message":"a","details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}}"#;
         let ahead = r#"{"message":"Timeout: Too large resource version: 9, current: 2"}"#;
@@ -131,6 +170,7 @@ mod tests {
             (404, "404 page not found\n", NotServed),
             (503, "<html>busy</html>", Other),
             (403, r#"{"message":"forbidden"}"#, Other),
+            (401, r#"{"message":"Unauthorized"}"#, Unauthorized),
         ] {
             assert_eq!(response(code, None, body).0, kind, "{code} {body}");
         }

@@ -202,7 +202,7 @@ impl Machine {
             (Phase::Opening { from }, Input::WatchOpened) => {
                 self.news = self.serving.granted();
                 let opened = from.clone();
-                (Phase::Reading { opened, from }, None, None)
+                (Phase::Reading { opened, from }, Some(self.alive()), None)
             }
             (
                 Phase::Opening { from } | Phase::Reading { from, .. },
@@ -259,6 +259,9 @@ impl Machine {
             FailureKind::BadRequest
             | FailureKind::TooNew
             | FailureKind::NotServed
+            | FailureKind::Unauthorized
+            | FailureKind::Unreachable
+            | FailureKind::Unanswered
             | FailureKind::Other => {
                 let pause = self.trouble.failed(failure.retry_after);
                 (
@@ -278,7 +281,11 @@ impl Machine {
         match failure.kind {
             FailureKind::Gone | FailureKind::BadRequest => self.lost(),
             FailureKind::TooNew => self.stuck(from, failure.retry_after, Restart::WatchFailed),
-            FailureKind::NotServed | FailureKind::Other => {
+            FailureKind::NotServed
+            | FailureKind::Unauthorized
+            | FailureKind::Unreachable
+            | FailureKind::Unanswered
+            | FailureKind::Other => {
                 let pause = self.trouble.failed(failure.retry_after);
                 let next = Next::Watch { from };
                 (Phase::wait(pause, next), None, Some(Restart::WatchFailed))
@@ -299,10 +306,18 @@ impl Machine {
             Denial::Doubted(pause) => (Phase::wait(pause, next), None, Some(Restart::NotServed)),
             Denial::Absent(pause, news) => {
                 self.news = news;
-                let emit = news.map(|_| SourceEvent::Listed(nothing(self.kind)));
-                (Phase::wait(pause, Next::List), emit, None)
+                let emit = match news {
+                    Some(_) => SourceEvent::Listed(nothing(self.kind)),
+                    None => self.alive(),
+                };
+                (Phase::wait(pause, Next::List), Some(emit), None)
             }
         }
+    }
+
+    /// The server took the watch, or said again that there is nothing to watch.
+    fn alive(&self) -> SourceEvent {
+        SourceEvent::Alive { kind: self.kind }
     }
 
     /// The watch cannot go on: what happens until the list has come is not known.

@@ -12,18 +12,28 @@ const SERVED_MIN: Duration = Duration::from_secs(15);
 const SERVED_SPREAD: Duration = Duration::from_secs(5);
 /// The longest back-off that a server may choose for us.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
-/// The shortest time for which a watch is asked. The server closes it then: it is how
-/// a dead connection is found, as a live one would have been closed.
-const WATCH_MIN: Duration = Duration::from_secs(60);
+/// The shortest time for which a watch is asked. The server closes it then, whether or
+/// not it had anything to tell: that it does is the one sign of life that every server
+/// owes us, and a watch without it is dead.
+const WATCH_MIN: Duration = Duration::from_secs(15);
 /// Spread, so that the watches of all kinds do not all reopen in one moment.
-const WATCH_SPREAD: Duration = Duration::from_secs(10);
+const WATCH_SPREAD: Duration = Duration::from_secs(5);
 /// How long after its time a watch may still be open.
 const WATCH_GRACE: Duration = Duration::from_secs(5);
+/// How long a server may take to accept a watch; it answers that at once, with nothing
+/// to tell yet.
+pub(crate) const OPEN_DEADLINE: Duration = Duration::from_secs(10);
 /// How long one page of a list may take.
 pub(crate) const PAGE_DEADLINE: Duration = Duration::from_secs(30);
+/// How soon a watch that tells nothing must be found and replaced.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 // The server's closing must win against ours in the ordinary case.
 const _: () = assert!(WATCH_GRACE.as_secs() >= 1);
+// A watch that fell silent in its first moment is replaced in time all the same.
+const _: () = assert!(
+    WATCH_MIN.as_secs() + WATCH_SPREAD.as_secs() + WATCH_GRACE.as_secs() < SILENCE_MAX.as_secs()
+);
 // A stream that served this long has ended for no fault of its own.
 const _: () = assert!(HEALTHY_AFTER.as_secs() < WATCH_MIN.as_secs());
 
@@ -125,7 +135,7 @@ mod tests {
         assert_eq!(pause.pick(0.5), Duration::from_millis(75));
         assert_eq!(pause.pick(1.0), Duration::from_millis(100));
         assert_eq!(pause.pick(2.0), Duration::from_millis(100));
-        assert_eq!((watch_seconds(0.0), watch_seconds(1.0)), (60, 70));
-        assert_eq!(give_up_after(60), Duration::from_secs(65));
+        assert_eq!((watch_seconds(0.0), watch_seconds(1.0)), (15, 20));
+        assert_eq!(give_up_after(15), Duration::from_secs(20));
     }
 }

@@ -5,9 +5,15 @@ use kube::Client;
 use lockstep_catalog::SourceError;
 use lockstep_model::FactKind;
 use std::time::Duration;
-use tokio::time::timeout;
 
-use super::{failure::Failure, request, shell::refused, stream::in_full, version::Version};
+use super::{
+    ask::{ask, refused, unsent},
+    failure::Failure,
+    request,
+    stream::in_full,
+    version::Version,
+};
+use crate::access::Access;
 
 /// How long the answer may take. It holds one object.
 const REACH_DEADLINE: Duration = Duration::from_secs(5);
@@ -20,21 +26,19 @@ const ASKED: FactKind = FactKind::Service;
 /// # Errors
 ///
 /// No answer in time, or one that says that following would fail too.
-pub(crate) async fn reach(client: &Client) -> Result<(), SourceError> {
-    let failed = |failure: Failure| SourceError {
+pub(crate) async fn reach(access: &Access) -> Result<(), SourceError> {
+    let answered = ask(access, REACH_DEADLINE, one).await;
+    answered.map_err(|failure| SourceError {
         kind: ASKED,
         reason: failure.reason,
-    };
-    let answered = timeout(REACH_DEADLINE, ask(client)).await;
-    let late = || Failure::passing(format!("no answer within {} s", REACH_DEADLINE.as_secs()));
-    answered.unwrap_or_else(|_| Err(late())).map_err(failed)
+    })
 }
 
-async fn ask(client: &Client) -> Result<(), Failure> {
+async fn one(client: &Client) -> Result<(), Failure> {
     let request = request::one(Version::best(ASKED));
-    let request = request.map_err(|error| Failure::passing(in_full(&error)))?;
+    let request = request.map_err(unsent)?;
     let sent = client.send(request).await;
-    let response = sent.map_err(|error| Failure::passing(in_full(&error)))?;
+    let response = sent.map_err(|error| Failure::unreachable(in_full(&error)))?;
     // A server that is too busy for this question knows who asks, and its watches go on.
     let is_busy = response.status() == StatusCode::TOO_MANY_REQUESTS;
     if response.status().is_success() || is_busy {

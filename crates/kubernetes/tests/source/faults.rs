@@ -20,7 +20,7 @@ fn refusing(code: u16, verb: Option<Verb>, resource: Option<&str>) -> Behaviour 
     }
 }
 
-fn service(name: &str) -> Value {
+pub(crate) fn service(name: &str) -> Value {
     objects::service(name, json!({}))
 }
 

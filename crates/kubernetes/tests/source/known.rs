@@ -62,6 +62,7 @@ impl Known {
             SourceEvent::Lost { kind } => {
                 *self.losses.entry(*kind).or_default() += 1;
             }
+            SourceEvent::Alive { .. } => {}
         }
     }
 

@@ -72,6 +72,20 @@ impl SimApi {
         Ok(())
     }
 
+    /// Silences the watches of this kind that are open now, as if their connections led
+    /// nowhere: they tell nothing more, not even that they end. Watches that are opened
+    /// later are served. `kind` is a kind or its plural name.
+    ///
+    /// # Errors
+    ///
+    /// [`UseError::UnknownKind`].
+    pub fn silence_watches(&self, kind: &str) -> Result<(), UseError> {
+        let found = known(kind)?;
+        self.write(|store, _| store.silence(found));
+        self.wake_watches();
+        Ok(())
+    }
+
     /// Tells watches of this kind what was held back, in order.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! One request, from its head to its response.
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::request::Parts;
 use http::{Request, Response};
 use http_body::Body;
@@ -15,7 +15,7 @@ use super::render::View;
 use super::route::Route;
 use super::verb::Verb;
 use crate::api::SimApi;
-use crate::behaviour::Judgement;
+use crate::behaviour::{Judgement, Manner};
 use crate::clock::UnixSeconds;
 use crate::kind::Kind;
 use crate::refusal::Refusal;
@@ -35,6 +35,9 @@ pub(super) struct Ask {
     pub(super) view: View,
     pub(super) content_type: String,
     pub(super) labels: RequestLabels,
+    /// How a watch is told.
+    pub(super) manner: Manner,
+    authorization: String,
 }
 
 /// Serves one request.
@@ -48,18 +51,28 @@ where
     let Some(resource) = route.resource() else {
         return about_the_server(&api, &route);
     };
-    let ask = match Ask::parse(&head, route, resource) {
+    let mut ask = match Ask::parse(&head, route, resource) {
         Ok(ask) => ask,
         Err(refusal) => return answer::refusal(&refusal),
     };
     api.tally().begin(&ask.labels);
-    let served = match api.judge(ask.verb, resource.kind.plural, ask.query.text("continue")) {
+    let judged = match api.behaviour().admit(&ask.authorization) {
+        Ok(()) => api.judge(ask.verb, resource.kind.plural, ask.query.text("continue")),
+        Err(refusal) => Judgement::Refuse(refusal),
+    };
+    let served = match judged {
         Judgement::Refuse(refusal) => Err(refusal),
         Judgement::Expire => ask.expired(&api),
-        Judgement::Serve => match read_body(body).await {
-            Ok(body) => ask.serve(&api, &body),
-            Err(refusal) => Err(refusal),
-        },
+        Judgement::Serve => ask.served(&api, body).await,
+        Judgement::Ignore => std::future::pending().await,
+        Judgement::Delay(time) => {
+            tokio::time::sleep(time).await;
+            ask.served(&api, body).await
+        }
+        Judgement::Tell(manner) => {
+            ask.manner = manner;
+            ask.served(&api, body).await
+        }
     };
     let is_open_watch = served.is_ok() && ask.verb == Verb::Watch;
     let response = served.unwrap_or_else(|refusal| answer::refusal(&refusal));
@@ -138,6 +151,8 @@ impl Ask {
             view,
             content_type,
             labels,
+            manner: Manner::Usual,
+            authorization: header(AUTHORIZATION).to_owned(),
         })
     }
 
@@ -168,6 +183,14 @@ impl Ask {
             true => change(store, now),
             false => Err(Refusal::page_not_found()),
         })
+    }
+
+    async fn served<B>(&self, api: &SimApi, body: B) -> Result<Response<SimBody>, Refusal>
+    where
+        B: Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.serve(api, &read_body(body).await?)
     }
 
     fn serve(&self, api: &SimApi, body: &Bytes) -> Result<Response<SimBody>, Refusal> {

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use super::parameters::{Bookmarks, WatchParameters};
 use super::render::{self, View};
 use crate::api::SimApi;
+use crate::behaviour::Manner;
 use crate::resource::Resource;
 use crate::store::{Watch, WatchEvent};
 use crate::tally::RequestLabels;
@@ -29,9 +30,12 @@ pub(super) struct Feed {
     /// Initial objects not yet written.
     pending: std::vec::IntoIter<WatchEvent>,
     newest: Receiver<u64>,
+    /// How often watches of the kind had been silenced when this one was opened.
+    silences: u64,
     closings: Receiver<u64>,
     pace: Pace,
     phase: Phase,
+    manner: Manner,
     _open: OpenWatch,
 }
 
@@ -70,20 +74,49 @@ impl Feed {
             watch,
             pending: initial.into_iter(),
             newest: api.follow_revision(),
+            silences: api.read(|store| store.silences(labels.resource.kind)),
             closings: api.follow_closings(),
             pace: Pace::new(parameters, api.behaviour().bookmark_interval),
             phase: Phase::Following,
+            manner: Manner::Usual,
             _open: OpenWatch::new(api.clone(), labels),
             api,
         }
+    }
+
+    pub(super) fn in_manner(self, manner: Manner) -> Self {
+        Self { manner, ..self }
     }
 
     /// The lines of the watch, in pieces, until it ends.
     pub(super) fn lines(self) -> impl Stream<Item = Bytes> + Send {
         stream::unfold(self, |mut feed| async move {
             let piece = feed.next_piece().await?;
+            let piece = feed.mannered(piece);
             Some((piece, feed))
         })
+    }
+
+    fn mannered(&mut self, piece: Bytes) -> Bytes {
+        match self.manner {
+            Manner::Usual => piece,
+            Manner::Doubled => {
+                let lines = piece.split_inclusive(|byte| *byte == b'\n');
+                lines
+                    .flat_map(|line| [line, line])
+                    .collect::<Vec<_>>()
+                    .concat()
+                    .into()
+            }
+            Manner::CutOff => {
+                self.phase = Phase::Ended;
+                piece.slice(..piece.len() / 2)
+            }
+            Manner::Garbled => {
+                self.phase = Phase::Ended;
+                Bytes::from_static(b"<html>not today</html>\n")
+            }
+        }
     }
 
     async fn next_piece(&mut self) -> Option<Bytes> {
@@ -91,6 +124,10 @@ impl Feed {
             // Marked as seen before reading, so that no later change is slept
             // through.
             self.newest.mark_unchanged();
+            if self.is_mute() {
+                // Not even its end is told.
+                return std::future::pending().await;
+            }
             if let Some(piece) = self.ready() {
                 return Some(piece);
             }
@@ -120,6 +157,11 @@ impl Feed {
             }
         }
         None
+    }
+
+    fn is_mute(&self) -> bool {
+        let silences = self.api.read(|store| store.silences(self.resource.kind));
+        silences != self.silences
     }
 
     /// What can be written without waiting.
@@ -159,7 +201,7 @@ impl Pace {
             interval,
             next_bookmark: None,
         };
-        if parameters.bookmarks == Bookmarks::Allowed {
+        if parameters.bookmarks == Bookmarks::Allowed && interval < Duration::MAX {
             pace.schedule(now);
         }
         pace

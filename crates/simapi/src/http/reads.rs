@@ -67,6 +67,7 @@ impl Ask {
             Ok(watch) => {
                 let labels = self.labels.clone();
                 let feed = Feed::new(api.clone(), watch, self.view, &parameters, labels);
+                let feed = feed.in_manner(self.manner);
                 Ok(answer::stream(feed.lines()))
             }
             Err(refusal) if refusal.code == 410 => self.gone(api, refusal),

@@ -79,6 +79,14 @@ fn silent(act: Act, restart: Option<Restart>) -> Step {
     }
 }
 
+/// The server took the watch.
+fn opened() -> Step {
+    Step {
+        emit: Some(SourceEvent::Alive { kind: KIND }),
+        ..silent(Act::Read, None)
+    }
+}
+
 /// The watch is lost.
 fn lost(act: Act) -> Step {
     Step {
@@ -105,7 +113,7 @@ fn listed(names: &[&str], at: &str) -> SourceEvent {
 fn reading(at: &str) -> Machine {
     let mut machine = Machine::new(KIND, Some(cursor(at)));
     assert_eq!(machine.act(), watch(at));
-    assert_eq!(machine.step(Input::WatchOpened), silent(Act::Read, None));
+    assert_eq!(machine.step(Input::WatchOpened), opened());
     machine
 }
 
@@ -124,7 +132,24 @@ fn it_lists_all_pages_tells_them_at_once_and_watches_from_there() {
         act: watch("7"),
     };
     assert_eq!(machine.step(page(&["c"], "7", None)), expected);
-    assert_eq!(machine.step(Input::WatchOpened), silent(Act::Read, None));
+    assert_eq!(machine.step(Input::WatchOpened), opened());
+}
+
+#[test]
+fn what_a_server_owes_us_proves_that_it_is_there_and_a_failure_does_not() {
+    let mut machine = Machine::new(KIND, None);
+    let mut proved = |input| machine.step(input).emit.and_then(|event| event.proves());
+    assert_eq!(proved(page(&["a"], "7", Some("t"))), None);
+    assert_eq!(proved(page(&["b"], "7", None)), Some(KIND));
+    assert_eq!(proved(Input::WatchOpened), Some(KIND));
+    assert_eq!(proved(changed("c", "8")), Some(KIND));
+    assert_eq!(proved(bookmark("9")), Some(KIND));
+    assert_eq!(proved(ended(End::Closed, 15)), None);
+    let refused = Input::WatchFailed(failure(FailureKind::Other));
+    assert_eq!(proved(refused), None);
+    assert_eq!(proved(Input::TimerFired), None);
+    let gone = Input::WatchFailed(failure(FailureKind::Gone));
+    assert_eq!(proved(gone), None);
 }
 
 #[test]

@@ -4,6 +4,8 @@ use lockstep_simapi::{Behaviour, Crds, Fault, FaultAnswer, FaultOn, Options, Sim
 use serde_json::{Value, json};
 
 use super::*;
+use crate::watch::{list, machine::nothing};
+use tokio::time::timeout_at;
 
 const KIND: FactKind = FactKind::Server;
 
@@ -24,8 +26,7 @@ impl Life {
 
     fn of(api: SimApi, resume: Option<Cursor>) -> Self {
         let (sender, events) = mpsc::channel(100);
-        let client = Client::new(api.clone(), "default");
-        let follower = Follower::new(client, KIND, Metrics::default());
+        let follower = Follower::new(given(api.clone()), KIND, Metrics::default());
         Self {
             api,
             events,
@@ -53,7 +54,7 @@ impl Life {
                     return format!("listed {names:?}, served: {is_served}");
                 }
                 SourceEvent::Lost { .. } => return "lost".to_owned(),
-                SourceEvent::Progress { .. } => {}
+                SourceEvent::Progress { .. } | SourceEvent::Alive { .. } => {}
             }
         }
     }
@@ -158,14 +159,14 @@ async fn an_audit_lists_a_kind_that_is_not_served_as_empty_and_others_as_refused
         ..Options::default()
     };
     let api = SimApi::new(options);
-    let client = Client::new(api.clone(), "default");
+    let access = given(api.clone());
     let metrics = Metrics::default();
-    let listed = list(&client, KIND, &metrics).await.unwrap();
+    let listed = list(&access, KIND, &metrics).await.unwrap();
     assert_eq!(listed, nothing(KIND));
 
     api.install_crd_versions("Server", &["v1alpha1"]).unwrap();
     api.apply(server("v1alpha1", "a")).unwrap();
-    let listed = list(&client, KIND, &metrics).await.unwrap();
+    let listed = list(&access, KIND, &metrics).await.unwrap();
     assert_eq!(listed.facts.len(), 1);
 
     let denied = Fault {
@@ -177,7 +178,7 @@ async fn an_audit_lists_a_kind_that_is_not_served_as_empty_and_others_as_refused
         faults: vec![denied],
         ..Behaviour::default()
     });
-    let refused = list(&client, FactKind::Pod, &metrics).await.unwrap_err();
+    let refused = list(&access, FactKind::Pod, &metrics).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
         "pods could not be listed: status 404: refused by the simulation",
