@@ -6,7 +6,7 @@
 //!
 //! A replica that has lost its folder, the first one too, hears that others
 //! belong to a group and waits until its leader takes it in: see
-//! [`crate::rejoin`].
+//! [`crate::admission`].
 
 use lockstep_position::ReplicaId;
 use lockstep_proto::peer::v1 as wire;

@@ -14,6 +14,8 @@
 //! leads, and asks for a [`Node::barrier`] before it answers somebody who must
 //! not see the past.
 
+mod admission;
+mod admission_task;
 mod bootstrap;
 mod config;
 mod entry_codec;
@@ -26,8 +28,6 @@ mod machine_store;
 mod node;
 mod peer;
 mod read;
-mod rejoin;
-mod rejoin_task;
 mod reread;
 mod role;
 mod role_watch;

@@ -13,7 +13,7 @@ use crate::error::Fatal;
 use crate::library::Raft;
 use crate::peer::{PeerServer, Peers, serve};
 use crate::read::Asker;
-use crate::{PeerAddress, Role, bootstrap, rejoin_task, role_watch};
+use crate::{PeerAddress, Role, admission_task, bootstrap, role_watch};
 
 /// How long open calls of peers may take to end.
 const SERVER_STOP_TIMEOUT: Duration = Duration::from_secs(1);
@@ -71,7 +71,7 @@ async fn supervise(owned: Owned, server: PeerServer, listener: TcpListener) -> R
         peers.clone(),
         configured.clone(),
     ));
-    others.spawn(rejoin_task::run(raft.clone(), peers, configured));
+    others.spawn(admission_task::run(raft.clone(), peers, configured));
     others.spawn(role_watch::run(raft.clone(), owned.role.clone()));
     others.spawn(owned.asker.run());
 

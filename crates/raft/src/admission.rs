@@ -1,20 +1,28 @@
-//! What a leader does about a replica that has lost its data folder.
+//! Whom a leader takes in: replicas that lost their data folder, and new ones.
 //!
-//! Such a replica comes back with a new id, because the id lies in the folder.
-//! Its old id stays a voter that never answers again, until the leader has
-//! exchanged the two:
+//! A replica without its folder comes back with a new id, because the id lies
+//! in the folder. Its old id stays a voter that never answers again, until the
+//! leader has exchanged the two. A name that is configured and has no voter is
+//! new: the group grows by it.
 //!
 //! ```text
 //! voters {a, b, c}             c is lost; its name answers as d, which is no member
 //!   Admit    {a, b, c} + d     d follows
 //!   Replace  {a, b, c}{a, b, d} ─▶ {a, b, d}      once d has nearly all of the log
+//!
+//! voters {a, b, c}             e and f are configured, answer, and are no members
+//!   Admit    {a, b, c} + e, then + f
+//!   Promote  {a, b, c}{a, b, c, e, f} ─▶ {a, b, c, e, f}
 //! ```
 //!
-//! Why this is safe: d has promised nothing as a voter, so nothing is
-//! forgotten with it, and c is never asked again under its old id. Each step
-//! is an entry of the log and takes a quorum of the voters before it; the
-//! exchange passes through both sets at once. So two quorums always share a
-//! voter that remembers, and with a majority alive without c each step commits.
+//! Why this is safe: who is taken in has promised nothing as a voter, so
+//! nothing is forgotten with it, and c is never asked again under its old id.
+//! Each step is an entry of the log and takes a quorum of the voters before it;
+//! a change of voters passes through both sets at once. So two quorums always
+//! share a voter that remembers, and with a majority alive without c each step
+//! commits. Who votes for the first time answers at that moment and has nearly
+//! all of the log, so no more voters need to be up after the change than before
+//! it.
 //!
 //! Nothing is remembered between two rounds: each is decided from the
 //! committed membership and from who answers, so the next leader goes on
@@ -70,6 +78,8 @@ pub(crate) enum Step {
     Admit(ReplicaId, Member),
     /// Makes the learner a voter in place of the old ids of its name: these vote from now on.
     Replace(BTreeSet<ReplicaId>),
+    /// Makes learners of new names voters: these vote from now on.
+    Promote(BTreeSet<ReplicaId>),
     /// Removes a learner that was lost while it caught up.
     Forget(ReplicaId),
 }
@@ -100,6 +110,7 @@ pub(crate) fn decide(standing: &Standing<'_>, heard: &[Heard]) -> Step {
         [.., newer] => return Step::Finish(newer.clone()),
     };
     let mut decided = Step::Rest;
+    let mut grown = BTreeSet::new();
     for heard in heard {
         let step = step_for(standing, voters, heard);
         match step {
@@ -107,10 +118,16 @@ pub(crate) fn decide(standing: &Standing<'_>, heard: &[Heard]) -> Step {
             // Who cannot be taken in must not keep others out.
             Step::Refuse(_) if decided == Step::Rest => decided = step,
             Step::Refuse(_) => {}
+            // All at once where possible: an even number of voters tolerates no more than one less.
+            Step::Promote(more) => grown.extend(more),
             Step::Finish(_) | Step::Admit(..) | Step::Replace(_) | Step::Forget(_) => return step,
         }
     }
-    decided
+    if grown.is_empty() {
+        decided
+    } else {
+        Step::Promote(grown)
+    }
 }
 
 fn step_for(standing: &Standing<'_>, voters: &BTreeSet<ReplicaId>, heard: &Heard) -> Step {
@@ -131,15 +148,12 @@ fn step_for(standing: &Standing<'_>, voters: &BTreeSet<ReplicaId>, heard: &Heard
             "`{name}` at {address} answers as {id}, which is `{}`",
             member.name
         )),
-        Some(_) if voters.contains(id) || old.is_empty() => Step::Rest,
-        Some(_) if is_caught_up(standing, *id) => {
+        Some(_) if voters.contains(id) || !is_caught_up(standing, *id) => Step::Rest,
+        Some(_) if old.is_empty() => Step::Promote(voters.iter().copied().chain([*id]).collect()),
+        Some(_) => {
             let voters = voters.difference(&old).copied();
             Step::Replace(voters.chain([*id]).collect())
         }
-        Some(_) => Step::Rest,
-        None if old.is_empty() => Step::Refuse(format!(
-            "`{name}` at {address} answers as {id}, but the group has no voter of that name"
-        )),
         None if *votes => Step::Refuse(format!(
             "`{name}` at {address} answers as {id}, which has a vote in another group or was \
              replaced: its data folder must be moved away"

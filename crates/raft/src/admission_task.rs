@@ -1,4 +1,4 @@
-//! Asks, while this replica leads, who answers for each name, and carries out what [`rejoin`] decides.
+//! Asks, while this replica leads, who answers for each name, and carries out what [`admission`] decides.
 
 use futures::future::join_all;
 use lockstep_position::ReplicaId;
@@ -8,30 +8,52 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::PeerAddress;
+use crate::admission::{self, Heard, Standing, Step};
 use crate::bootstrap::greet;
 use crate::library::{Member, Raft, RawLogId};
 use crate::peer::Peers;
-use crate::rejoin::{self, Heard, Standing, Step};
+
 use crate::tasks::one_line;
 
 const ROUND_INTERVAL: Duration = Duration::from_secs(1);
+/// Between a change and the round that looks for the next one.
+const NEXT_CHANGE_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a change may take to commit before a later round looks at it again.
 const CHANGE_TIMEOUT: Duration = Duration::from_secs(5);
 
 type Change = ChangeMembers<ReplicaId, Member>;
 
+/// What a round came to.
+enum Outcome {
+    /// Nothing to do.
+    Rested,
+    /// The members are others now.
+    Changed,
+    /// A replica stays out for now; says why.
+    Refused(String),
+}
+
 /// Runs until it is dropped.
 pub(crate) async fn run(raft: Raft, peers: Peers, configured: Vec<PeerAddress>) {
     let mut told = None;
+    let mut pause = ROUND_INTERVAL;
     loop {
-        tokio::time::sleep(ROUND_INTERVAL).await;
-        let problem = if leads(&raft) {
-            round(&raft, &peers, &configured).await.err()
+        tokio::time::sleep(pause).await;
+        let outcome = if leads(&raft) {
+            round(&raft, &peers, &configured).await
         } else {
-            None
+            Outcome::Rested
+        };
+        pause = match outcome {
+            Outcome::Changed => NEXT_CHANGE_INTERVAL,
+            Outcome::Rested | Outcome::Refused(_) => ROUND_INTERVAL,
+        };
+        let problem = match outcome {
+            Outcome::Refused(problem) => Some(problem),
+            Outcome::Rested | Outcome::Changed => None,
         };
         if let Some(problem) = problem.as_ref().filter(|_| problem != told) {
-            tracing::warn!(%problem, "a lost replica is not taken in");
+            tracing::warn!(%problem, "a replica is not taken in");
         }
         told = problem;
     }
@@ -42,36 +64,44 @@ fn leads(raft: &Raft) -> bool {
     metrics.borrow_watched().state == ServerState::Leader
 }
 
-/// One round; an error says why a replica stays out for now.
-async fn round(raft: &Raft, peers: &Peers, configured: &[PeerAddress]) -> Result<(), String> {
+async fn round(raft: &Raft, peers: &Peers, configured: &[PeerAddress]) -> Outcome {
     let heard = ask(peers, configured).await;
     let (step, judged) = judge(raft, &heard);
     let (what, change) = match step {
-        Step::Rest => return Ok(()),
-        Step::Refuse(why) => return Err(why),
+        Step::Rest => return Outcome::Rested,
+        Step::Refuse(why) => return Outcome::Refused(why),
         Step::Finish(voters) => ("a change of voters was finished", all_voters(voters)),
         Step::Admit(id, member) => {
-            let what = "a replica without data follows";
+            let what = "a replica that is no member follows";
             (what, Change::AddNodes(BTreeMap::from([(id, member)])))
         }
         Step::Replace(voters) => ("a new replica votes for a lost one", all_voters(voters)),
+        Step::Promote(voters) => ("the group has grown", all_voters(voters)),
         Step::Forget(id) => {
             let what = "a learner that was lost is no member any more";
             (what, Change::RemoveNodes(BTreeSet::from([id])))
         }
     };
     let shown = change.to_string();
-    // Only on the membership that was judged: anybody else's change comes first.
+    match commit(raft, change, judged).await {
+        Ok(()) => {
+            tracing::info!(change = %shown, "{what}");
+            Outcome::Changed
+        }
+        Err(why) => Outcome::Refused(why),
+    }
+}
+
+/// Makes one change, only on the membership that was judged: anybody else's change comes first.
+async fn commit(raft: &Raft, change: Change, judged: Option<RawLogId>) -> Result<(), String> {
+    let shown = change.to_string();
     let last_membership_log_id = judged;
     let judged = [Precondition::LastMembershipLogId {
         last_membership_log_id,
     }];
     let changed = raft.change_membership_if(change, false, judged);
     match tokio::time::timeout(CHANGE_TIMEOUT, changed).await {
-        Ok(Ok(_)) => {
-            tracing::info!(change = %shown, "{what}");
-            Ok(())
-        }
+        Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(one_line(&error.to_string())),
         Err(_) => Err(format!("no quorum within {CHANGE_TIMEOUT:?} for {shown}")),
     }
@@ -88,7 +118,7 @@ async fn ask(peers: &Peers, configured: &[PeerAddress]) -> Vec<Heard> {
     let ours = own.history.get().copied();
     let heard = answers
         .into_iter()
-        .filter_map(|(peer, answer)| rejoin::heard(peer, &answer.ok()?, ours));
+        .filter_map(|(peer, answer)| admission::heard(peer, &answer.ok()?, ours));
     heard.collect()
 }
 
@@ -108,5 +138,5 @@ fn judge(raft: &Raft, heard: &[Heard]) -> (Step, Option<RawLogId>) {
         last: now.last_log_index.unwrap_or_default(),
         matched: &matched.collect(),
     };
-    (rejoin::decide(&standing, heard), at)
+    (admission::decide(&standing, heard), at)
 }
