@@ -240,7 +240,7 @@ async fn a_replica_tells_whether_it_votes() {
     std::fs::remove_dir_all(group.data(2)).unwrap();
     group.start_one(2).await.unwrap();
     let empty = hello(&group, 2).await;
-    assert_eq!((empty.initialized, empty.learner), (false, true));
+    assert_eq!((empty.initialized, empty.learner), (false, false));
     assert_ne!(empty.id, member.id);
 }
 

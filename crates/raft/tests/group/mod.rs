@@ -6,10 +6,10 @@ pub(crate) mod links;
 
 use bytes::Bytes;
 use links::Links;
-use lockstep_position::{LogId, ReplicaId, Term};
+use lockstep_position::{HistoryId, LogId, ReplicaId, Term};
 use lockstep_raft::{
-    Compaction, Config, Fatal, Image, InstallError, Limits, Listen, Machine, Node, NodeTasks,
-    PeerAddress, ProposeError, Role, StartError, Timing, Voice,
+    Compaction, Config, Fatal, Image, InstallError, Limits, Listen, Machine, MembersChange,
+    MembersError, Node, NodeTasks, PeerAddress, ProposeError, Role, StartError, Timing, Voice,
 };
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -251,6 +251,32 @@ impl Group {
         }
     }
 
+    /// Notes the history on all that run, as whoever applies its first entry does.
+    pub(crate) async fn remember_history(&self) {
+        for (_, replica) in self.running() {
+            let history = HistoryId::from_u128(7);
+            replica.node.remember_history(history).await.unwrap();
+        }
+    }
+
+    /// Changes the members at whoever leads.
+    pub(crate) async fn change(&self, change: &MembersChange) -> Result<String, MembersError> {
+        let (leader, _) = self.leader().await;
+        self.replica(leader).node.change_members(change).await
+    }
+
+    /// Waits until a replica has ended by itself; why.
+    pub(crate) async fn ended(&mut self, at: usize) -> Fatal {
+        let running = self.replicas[at].take().unwrap();
+        let finished = tokio::time::timeout(PATIENCE, running.tasks.finished());
+        finished.await.unwrap().unwrap_err()
+    }
+
+    /// The name of the replica at a place.
+    pub(crate) fn name(&self, at: usize) -> String {
+        self.peers[at].name.clone()
+    }
+
     /// The ids of all that run.
     pub(crate) fn ids(&self) -> BTreeSet<ReplicaId> {
         self.running().map(|(_, it)| it.node.id()).collect()
@@ -277,7 +303,6 @@ impl Group {
     }
 }
 
-/// Starts one replica with a fresh register.
 /// An address of loopback that nobody listens on, and that no connection takes by
 /// chance: the ports that systems give to connections begin at 32,768.
 async fn free_address() -> SocketAddr {
@@ -292,6 +317,7 @@ async fn free_address() -> SocketAddr {
     }
 }
 
+/// Starts one replica with a fresh register.
 pub(crate) async fn start(config: Config) -> Result<Running, StartError> {
     let register = Register::default();
     let published = Arc::clone(&register.published);
@@ -329,8 +355,15 @@ where
 
 /// Waits until every running replica knows exactly these voters and nobody else.
 pub(crate) async fn settled(group: &Group, voters: &BTreeSet<ReplicaId>) {
+    let all: Vec<usize> = group.running().map(|(at, _)| at).collect();
+    settled_among(group, &all, voters).await;
+}
+
+/// Waits until these replicas know exactly these voters and nobody else.
+pub(crate) async fn settled_among(group: &Group, places: &[usize], voters: &BTreeSet<ReplicaId>) {
     eventually("the members to be the same everywhere", || async {
-        let is_settled = group.running().all(|(_, replica)| {
+        let is_settled = places.iter().all(|at| {
+            let replica = group.replica(*at);
             let members = replica.node.status().members;
             members.iter().all(|member| member.voter)
                 && members
