@@ -16,6 +16,7 @@ pub fn run(data: &[u8]) {
     reread::<wire::ReadIndexRequest>(data);
     reread::<wire::ReadIndexResponse>(data);
     reread::<wire::TransferLeaderResponse>(data);
+    reread::<wire::NoticeRequest>(data);
     reread::<wire::AppendResponse>(data);
     append(data);
     votes(data);

@@ -222,6 +222,26 @@ fn folders() {
     );
 }
 
+fn membership() -> wire::Membership {
+    let member = |number| wire::Member {
+        id: ReplicaId::from_u64(number).as_u64(),
+        name: format!("replica-{number}"),
+        address: format!("10.0.0.{number}:4100"),
+        since_unix_ms: 1_796_601_600_000,
+    };
+    wire::Membership {
+        voters: vec![
+            wire::VoterSet { ids: vec![1, 2] },
+            wire::VoterSet { ids: vec![2, 3] },
+        ],
+        members: vec![member(1), member(2), member(3)],
+        dismissed: vec![wire::Dismissed {
+            name: "replica-4".to_owned(),
+            address: "10.0.0.4:4100".to_owned(),
+        }],
+    }
+}
+
 fn peers() {
     let log_id = |index| wire::LogId { term: 4, index };
     let route = wire::Route {
@@ -240,18 +260,7 @@ fn peers() {
         candidate: id(1),
         committed: true,
     };
-    let member = |number| wire::Member {
-        id: id(number),
-        name: format!("replica-{number}"),
-        address: format!("10.0.0.{number}:4100"),
-    };
-    let membership = wire::Membership {
-        voters: vec![
-            wire::VoterSet { ids: vec![1, 2] },
-            wire::VoterSet { ids: vec![2, 3] },
-        ],
-        members: vec![member(1), member(2), member(3)],
-    };
+    let membership = membership();
     let entry = |index, kind, payload: Vec<u8>| wire::Entry {
         log_id: Some(log_id(index)),
         kind,

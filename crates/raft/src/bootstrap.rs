@@ -6,16 +6,16 @@
 //!
 //! A replica that has lost its folder, the first one too, hears that others
 //! belong to a group and waits until its leader takes it in: see
-//! [`crate::rejoin`].
+//! [`crate::admission`].
 
 use lockstep_position::ReplicaId;
 use lockstep_proto::peer::v1 as wire;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::PeerAddress;
 use crate::library::{Member, Raft};
 use crate::peer::{Lane, Peers};
+use crate::{PeerAddress, wall_clock};
 
 const ROUND_INTERVAL: Duration = Duration::from_millis(200);
 const HELLO_TIMEOUT: Duration = Duration::from_millis(500);
@@ -49,7 +49,11 @@ pub(crate) async fn run(raft: Raft, peers: Peers, configured: Vec<PeerAddress>) 
             return;
         }
         match greet_all(&peers, &configured).await {
-            Round::Complete(members) => {
+            Round::Complete(mut members) => {
+                let now = wall_clock::unix_ms();
+                for member in members.values_mut() {
+                    member.since_unix_ms = now;
+                }
                 tracing::info!(members = members.len(), "bootstrapping the group");
                 if let Err(error) = raft.initialize(members).await {
                     tracing::warn!(%error, "bootstrap was refused");
@@ -134,6 +138,7 @@ fn member(peer: &PeerAddress) -> Member {
     Member {
         name: peer.name.clone(),
         address: peer.address.clone(),
+        ..Member::default()
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::library::{
     Entry, EntryPayload, Member, Membership, Payload, RawLogId, SnapshotMeta, StoredMembership,
-    Vote, log_id_of, raw_log_id, stored_vote, vote_of,
+    Vote, dismissed_from, log_id_of, raw_log_id, stored_vote, vote_of,
 };
 
 const BLANK: u8 = 0;
@@ -106,10 +106,15 @@ fn membership_to_wire(membership: &Membership) -> wire::Membership {
         id: id.as_u64(),
         name: member.name.clone(),
         address: member.address.clone(),
+        since_unix_ms: member.since_unix_ms,
     });
+    let dismissed = dismissed_from(membership).into_iter();
     wire::Membership {
         voters: voters.collect(),
         members: members.collect(),
+        dismissed: dismissed
+            .map(|(name, address)| wire::Dismissed { name, address })
+            .collect(),
     }
 }
 
@@ -119,12 +124,23 @@ fn membership_from_wire(membership: wire::Membership) -> Result<Membership, Code
         .into_iter()
         .map(|set| set.ids.into_iter().map(ReplicaId::from_u64).collect())
         .collect();
+    let dismissed: BTreeMap<String, String> = membership
+        .dismissed
+        .into_iter()
+        .map(|dismissed| (dismissed.name, dismissed.address))
+        .collect();
     let members: BTreeMap<ReplicaId, Member> = membership
         .members
         .into_iter()
         .map(|member| {
-            let (name, address) = (member.name, member.address);
-            (ReplicaId::from_u64(member.id), Member { name, address })
+            let id = ReplicaId::from_u64(member.id);
+            let member = Member {
+                name: member.name,
+                address: member.address,
+                since_unix_ms: member.since_unix_ms,
+                dismissed: dismissed.clone(),
+            };
+            (id, member)
         })
         .collect();
     if voters.is_empty() && members.is_empty() {
@@ -218,6 +234,8 @@ mod tests {
         let member = |name: &str| Member {
             name: name.to_owned(),
             address: format!("{name}:4100"),
+            since_unix_ms: 1_796_601_600_000,
+            dismissed: BTreeMap::from([("d".to_owned(), "d:4100".to_owned())]),
         };
         let members = [
             (id(1), member("a")),

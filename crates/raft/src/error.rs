@@ -144,6 +144,91 @@ pub enum HandOverError {
     Stopped,
 }
 
+/// Why the members were not changed as an operator asked.
+///
+/// Nothing was changed, but for [`MembersError::OutcomeUnknown`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MembersError {
+    /// Only the leader changes the members.
+    #[error(
+        "only the leader changes the members; the leader is {}",
+        leader.as_ref().map_or_else(|| "unknown".to_owned(), |leader| format!("`{leader}`"))
+    )]
+    NotLeader {
+        /// The name of the leader that this replica knows of.
+        leader: Option<String>,
+    },
+    /// Nobody of that name can be meant.
+    #[error("`{name}` is not {what}: {allowed}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What it would have to be.
+        what: &'static str,
+        /// Who that is.
+        allowed: String,
+    },
+    /// A group without a voter could never do anything again.
+    #[error("it is the last voter: without one the group could never commit anything again")]
+    LastVoter,
+    /// The voters that are left could not commit the change, nor anything after it.
+    #[error(
+        "of the {left} voters that would be left {present} can be reached and {needed} are needed \
+         to commit anything; away: {away}"
+    )]
+    NoQuorum {
+        /// How many voters would be left.
+        left: usize,
+        /// How many of them are needed.
+        needed: usize,
+        /// How many of them can be reached.
+        present: usize,
+        /// Who of them cannot.
+        away: String,
+    },
+    /// It would work, and leave less to lose.
+    #[error("{what}; --force does it all the same")]
+    Risky {
+        /// What it costs.
+        what: &'static str,
+    },
+    /// The member votes already.
+    #[error("`{name}` is a voter already")]
+    Votes {
+        /// The member.
+        name: String,
+    },
+    /// The learner cannot be reached.
+    #[error("`{name}` has acknowledged nothing for a while: it must be up to become a voter")]
+    Away {
+        /// The learner.
+        name: String,
+    },
+    /// The learner lacks too much of the log.
+    #[error(
+        "`{name}` has not caught up: it is {behind} entries behind, at most {allowed} may be missing"
+    )]
+    Behind {
+        /// The learner.
+        name: String,
+        /// How many entries it lacks.
+        behind: u64,
+        /// How many it may lack.
+        allowed: u64,
+    },
+    /// Another change is under way.
+    #[error("another change of the members is under way; look again in a moment")]
+    Busy,
+    /// The change is in the log, and may or may not be committed.
+    #[error(
+        "no majority confirmed the change in time: it may be done or not, so look before trying again"
+    )]
+    OutcomeUnknown,
+    /// The node has stopped.
+    #[error("the node has stopped")]
+    Stopped,
+}
+
 /// Why the node stopped by itself: the process should report it and end.
 #[derive(Debug, thiserror::Error)]
 pub enum Fatal {
@@ -152,6 +237,15 @@ pub enum Fatal {
     Storage {
         /// The first error, in one line.
         what: String,
+    },
+    /// The leader of the group said that this replica's id counts no more: started
+    /// again it comes back empty, under a new id.
+    #[error(
+        "this replica gave up its data folder: {why}; started again, it comes back empty, under a new id"
+    )]
+    GaveUp {
+        /// What it was told.
+        why: String,
     },
     /// The peer server ended.
     #[error("the peer server ended: {what}")]

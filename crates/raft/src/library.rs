@@ -5,6 +5,7 @@ use lockstep_position::{LogId, ReplicaId, Term};
 use openraft::impls::leader_id_std;
 use openraft::vote::RaftLeaderId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
 
 use crate::machine_store::MachineStore;
 
@@ -39,6 +40,18 @@ pub(crate) struct Member {
     pub(crate) name: String,
     /// `host:port` when it became a member.
     pub(crate) address: String,
+    /// When it became a member. Unit: milliseconds since 1970; 0 when unknown.
+    pub(crate) since_unix_ms: u64,
+    /// Names that an operator removed, with the addresses where they were. The
+    /// library keeps nothing beside members, so each of them carries all.
+    pub(crate) dismissed: BTreeMap<String, String>,
+}
+
+/// The names that an operator removed from the group, with the addresses where they were.
+pub(crate) fn dismissed_from(membership: &Membership) -> BTreeMap<String, String> {
+    let members = membership.nodes();
+    let all = members.flat_map(|(_, member)| member.dismissed.clone());
+    all.collect()
 }
 
 /// What is proposed: opaque bytes.

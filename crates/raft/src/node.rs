@@ -12,12 +12,16 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::{BarrierError, ProposeError, ReadError, StartError};
+use crate::error::{BarrierError, MembersError, ProposeError, ReadError, StartError};
 use crate::library::{LeaderTerm, Payload, Raft, log_id_of};
+use crate::notice::Notices;
 use crate::peer::Peers;
 use crate::read::Reads;
 use crate::tasks::NodeTasks;
-use crate::{Config, Machine, RaftStatus, Role, Voice, start};
+use crate::{
+    Config, Machine, MembersChange, Outsider, PeerAddress, RaftStatus, Role, Voice, members_change,
+    start,
+};
 
 /// Says where the machine is, in opaque bytes; called when a leader answers a read.
 pub type Probe = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
@@ -35,6 +39,9 @@ pub(crate) struct Inner {
     pub(crate) lease: Duration,
     pub(crate) role: watch::Receiver<Role>,
     pub(crate) applied: watch::Receiver<Option<LogId>>,
+    pub(crate) configured: Vec<PeerAddress>,
+    pub(crate) outsiders: watch::Receiver<Vec<Outsider>>,
+    pub(crate) notices: Notices,
     pub(crate) stop: CancellationToken,
     pub(crate) stopped: watch::Receiver<bool>,
 }
@@ -229,6 +236,16 @@ impl Node {
             Ok(Err(_)) => Err(BarrierError::Read(ReadError::Stopped)),
             Err(_) => Err(BarrierError::NotApplied { index, limit }),
         }
+    }
+
+    /// Changes the members of the group; only the leader can. Returns when the
+    /// change is committed, with what is true then in one sentence.
+    ///
+    /// # Errors
+    ///
+    /// See [`MembersError`].
+    pub async fn change_members(&self, change: &MembersChange) -> Result<String, MembersError> {
+        members_change::change(&self.0.raft, &self.0.configured, change).await
     }
 
     /// Takes a snapshot now, whatever the compaction settings say; does

@@ -14,6 +14,7 @@ use crate::library::Raft;
 use crate::log_store::LogAdapter;
 use crate::machine_store::MachineStore;
 use crate::node::Inner;
+use crate::notice::Notices;
 use crate::peer::{Address, Network, PeerServer, Peers};
 use crate::read::Reads;
 use crate::tasks::{self, NodeTasks, Owned};
@@ -56,7 +57,10 @@ pub(crate) async fn start(
     let raft = Raft::build(address.id, Arc::new(library_config), network, log, store)
         .await
         .map_err(|fatal| recovery_error(&folder, &fatal.to_string()))?;
+    let notices = Notices::new();
+    let (outsiders, outsiders_watch) = watch::channel(Vec::new());
     let server = PeerServer {
+        notices: notices.clone(),
         raft: raft.clone(),
         address,
         snapshots: folder.snapshots().clone(),
@@ -71,7 +75,9 @@ pub(crate) async fn start(
         raft: raft.clone(),
         folder: Arc::clone(&folder),
         peers: peers.clone(),
-        configured: config.peers,
+        configured: config.peers.clone(),
+        outsiders,
+        notices: notices.clone(),
         asker,
         role,
         stop: stop.clone(),
@@ -85,6 +91,9 @@ pub(crate) async fn start(
         lease: config.timing.election_max,
         role: role_watch,
         applied: applied_watch,
+        configured: config.peers,
+        outsiders: outsiders_watch,
+        notices,
         stop,
         stopped: stopped_watch,
     }));

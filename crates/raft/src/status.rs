@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::Role;
-use crate::library::{Library, Member, log_id_of};
+use crate::library::{Library, Member, dismissed_from, log_id_of};
 use crate::node::Inner;
 
 /// Where one replica is, as far as it knows itself.
@@ -41,8 +41,32 @@ pub struct RaftStatus {
     pub quorum_acked_ago: Option<Duration>,
     /// The members of the group, sorted by id. Empty before bootstrap.
     pub members: Vec<MemberStatus>,
+    /// Who is no member, and why.
+    pub outside: OutsideStatus,
     /// Its data folder.
     pub disk: DiskStatus,
+}
+
+/// Who is no member of the group, and why.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutsideStatus {
+    /// Who is configured and no member; known to the leader only.
+    pub outsiders: Vec<Outsider>,
+    /// Names that an operator removed, sorted.
+    pub dismissed: Vec<String>,
+    /// Why this replica is no member, if a leader has told it so a moment ago.
+    pub left_out: Option<String>,
+}
+
+/// A replica that is configured and no member, as the leader sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outsider {
+    /// Its configured name.
+    pub name: String,
+    /// `host:port` where its peers dial it.
+    pub address: String,
+    /// Why it is no member, one sentence.
+    pub why: String,
 }
 
 /// One member of the group, as one replica sees it.
@@ -60,6 +84,8 @@ pub struct MemberStatus {
     pub matched: Option<u64>,
     /// Time since the newest message that it acknowledged was sent; known to the leader only.
     pub acked_ago: Option<Duration>,
+    /// When it became a member, by its leader's clock. Unit: milliseconds since 1970.
+    pub since_unix_ms: Option<u64>,
 }
 
 /// What a data folder takes. Unit: bytes.
@@ -112,6 +138,13 @@ pub(crate) fn status_of(node: &Inner) -> RaftStatus {
             .last_quorum_acked
             .map(|acked| acked.into_inner().elapsed()),
         members: members_of(node, &now),
+        outside: OutsideStatus {
+            outsiders: node.outsiders.borrow().clone(),
+            dismissed: dismissed_from(now.membership_config.membership())
+                .into_keys()
+                .collect(),
+            left_out: node.notices.standing(),
+        },
         disk: DiskStatus {
             log_bytes: node.folder.log().file_bytes(),
             snapshot_bytes: node.folder.snapshots().file_bytes(),
@@ -136,6 +169,7 @@ fn members_of(node: &Inner, now: &RaftMetrics<Library>) -> Vec<MemberStatus> {
             .as_ref()
             .and_then(|acked| acked.get(id).copied().flatten())
             .map(|acked| acked.into_inner().elapsed()),
+        since_unix_ms: Some(member.since_unix_ms).filter(|since| *since > 0),
     };
     now.membership_config.nodes().map(status).collect()
 }

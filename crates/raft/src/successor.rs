@@ -138,7 +138,7 @@ impl RaftStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DiskStatus, Role};
+    use crate::{DiskStatus, OutsideStatus, Role};
     use lockstep_position::Term;
 
     const LEASE: Duration = Duration::from_millis(300);
@@ -151,6 +151,7 @@ mod tests {
             voter,
             matched: Some(matched),
             acked_ago: acked_ms.map(Duration::from_millis),
+            since_unix_ms: None,
         }
     }
 
@@ -171,6 +172,7 @@ mod tests {
             lease: LEASE,
             quorum_acked_ago: None,
             members: [&[member(1, true, 9, None)], members].concat(),
+            outside: OutsideStatus::default(),
             disk: DiskStatus::default(),
         }
     }

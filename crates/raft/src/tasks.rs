@@ -9,11 +9,13 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::admission_task::Admission;
 use crate::error::Fatal;
 use crate::library::Raft;
+use crate::notice::Notices;
 use crate::peer::{PeerServer, Peers, serve};
 use crate::read::Asker;
-use crate::{PeerAddress, Role, bootstrap, rejoin_task, role_watch};
+use crate::{Outsider, PeerAddress, Role, bootstrap, role_watch};
 
 /// How long open calls of peers may take to end.
 const SERVER_STOP_TIMEOUT: Duration = Duration::from_secs(1);
@@ -43,6 +45,8 @@ pub(crate) struct Owned {
     pub(crate) folder: Arc<DataFolder>,
     pub(crate) peers: Peers,
     pub(crate) configured: Vec<PeerAddress>,
+    pub(crate) outsiders: watch::Sender<Vec<Outsider>>,
+    pub(crate) notices: Notices,
     pub(crate) asker: Asker,
     pub(crate) role: watch::Sender<Role>,
     pub(crate) stop: CancellationToken,
@@ -71,7 +75,13 @@ async fn supervise(owned: Owned, server: PeerServer, listener: TcpListener) -> R
         peers.clone(),
         configured.clone(),
     ));
-    others.spawn(rejoin_task::run(raft.clone(), peers, configured));
+    let admission = Admission {
+        raft: raft.clone(),
+        peers,
+        configured,
+        outsiders: owned.outsiders,
+    };
+    others.spawn(admission.run());
     others.spawn(role_watch::run(raft.clone(), owned.role.clone()));
     others.spawn(owned.asker.run());
 
@@ -80,6 +90,7 @@ async fn supervise(owned: Owned, server: PeerServer, listener: TcpListener) -> R
         fatal = core_stopped(&raft, &folder) => Err(fatal),
         ended = &mut serving => Err(Fatal::Server { what: format!("{ended:?}") }),
         what = panicked(&mut others) => Err(Fatal::Core { what }),
+        fatal = given_up(&owned.notices, &folder) => Err(fatal),
     };
     if let Err(fatal) = &reason {
         tracing::error!(%fatal, "the node stops");
@@ -113,6 +124,22 @@ async fn supervise(owned: Owned, server: PeerServer, listener: TcpListener) -> R
         Err(error) => Err(Fatal::Core {
             what: error.to_string(),
         }),
+    }
+}
+
+/// Waits until this replica is to start anew, and gives its folder up.
+async fn given_up(notices: &Notices, folder: &Arc<DataFolder>) -> Fatal {
+    let why = notices.start_anew().await;
+    let (folder, reason) = (Arc::clone(folder), why.clone());
+    let noted = tokio::task::spawn_blocking(move || folder.give_up(&reason)).await;
+    match noted {
+        Ok(Ok(())) => Fatal::GaveUp { why },
+        Ok(Err(error)) => Fatal::Storage {
+            what: chain(&error),
+        },
+        Err(error) => Fatal::Core {
+            what: error.to_string(),
+        },
     }
 }
 

@@ -9,12 +9,11 @@
 
 mod group;
 
-use group::{Group, eventually, start};
+use group::{Group, eventually, settled, start};
 use lockstep_position::ReplicaId;
 use lockstep_proto::peer::v1 as wire;
 use lockstep_proto::peer::v1::peer_client::PeerClient;
 use lockstep_raft::{Compaction, Config, Limits};
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Stops a replica, takes its folder away and starts it again; the id that is gone and the new one.
@@ -35,28 +34,6 @@ async fn known_to(group: &Group, leader: usize, new: ReplicaId) {
     .await;
 }
 
-/// Waits until every running replica knows exactly these voters and nobody else.
-async fn settled(group: &Group, voters: &BTreeSet<ReplicaId>) {
-    eventually("the members to be the same everywhere", || async {
-        let is_settled = group.running().all(|(_, replica)| {
-            let members = replica.node.status().members;
-            members.iter().all(|member| member.voter)
-                && members
-                    .iter()
-                    .map(|member| member.id)
-                    .collect::<BTreeSet<_>>()
-                    == *voters
-        });
-        is_settled.then_some(())
-    })
-    .await;
-}
-
-/// The ids of all that run.
-fn ids(group: &Group) -> BTreeSet<ReplicaId> {
-    group.running().map(|(_, it)| it.node.id()).collect()
-}
-
 async fn write_some(group: &Group, count: u8) {
     for number in 0..count {
         group.write(vec![number; 100]).await;
@@ -68,7 +45,7 @@ async fn a_lost_replica_votes_again(lost: usize, compaction: Compaction) {
     write_some(&group, 30).await;
     let (old, new) = lose(&mut group, lost).await;
     assert_ne!(old, new);
-    settled(&group, &ids(&group)).await;
+    settled(&group, &group.ids()).await;
     let last = group.write("with the new one").await;
     assert_eq!(group.agree(last).await.values.len(), 31);
 
@@ -80,7 +57,7 @@ async fn a_lost_replica_votes_again(lost: usize, compaction: Compaction) {
     group.start_one(other).await.unwrap();
     let last = group.write("by three").await;
     assert_eq!(group.agree(last).await.values.len(), 33);
-    settled(&group, &ids(&group)).await;
+    settled(&group, &group.ids()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,14 +78,14 @@ async fn the_first_of_the_list_makes_no_second_group_and_rejoins_by_snapshot() {
 async fn one_after_the_other_can_be_lost() {
     let mut group = Group::start(3).await;
     write_some(&group, 5).await;
-    let first = ids(&group);
+    let first = group.ids();
     for at in 0..3 {
         lose(&mut group, at).await;
-        settled(&group, &ids(&group)).await;
+        settled(&group, &group.ids()).await;
         let last = group.write("x").await;
         group.agree(last).await;
     }
-    assert!(ids(&group).is_disjoint(&first));
+    assert!(group.ids().is_disjoint(&first));
     let last = group.write("last").await;
     assert_eq!(group.agree(last).await.values.len(), 9);
 }
@@ -123,7 +100,7 @@ async fn a_leader_that_stops_while_a_replica_catches_up_leaves_three_members() {
     known_to(&group, leader, new).await;
     group.stop_one(leader).await;
     group.start_one(leader).await.unwrap();
-    settled(&group, &ids(&group)).await;
+    settled(&group, &group.ids()).await;
     let last = group.write("after").await;
     assert_eq!(group.agree(last).await.values.len(), 31);
 }
@@ -138,7 +115,7 @@ async fn the_next_leader_goes_on_where_the_last_one_stopped() {
     let (_, new) = lose(&mut group, lost).await;
     known_to(&group, leader, new).await;
     group.stop_one(leader).await;
-    let mut voters = ids(&group);
+    let mut voters = group.ids();
     voters.insert(leader_id);
     settled(&group, &voters).await;
     let last = group.write("after").await;
@@ -156,7 +133,7 @@ async fn a_replica_that_is_lost_again_before_it_votes_leaves_nothing_behind() {
     let (gone, second) = lose(&mut group, lost).await;
     assert_eq!(gone, first);
     assert_ne!(second, first);
-    settled(&group, &ids(&group)).await;
+    settled(&group, &group.ids()).await;
     let last = group.write("after").await;
     assert_eq!(group.agree(last).await.values.len(), 31);
 }
@@ -165,7 +142,7 @@ async fn a_replica_that_is_lost_again_before_it_votes_leaves_nothing_behind() {
 async fn neither_a_stranger_nor_a_double_of_somebody_present_is_taken_in() {
     let mut group = Group::start(5).await;
     write_some(&group, 5).await;
-    let mut voters = ids(&group);
+    let mut voters = group.ids();
     // In place of one: a replica of another cluster.
     group.stop_one(3).await;
     let stranger = Config {
@@ -212,7 +189,7 @@ async fn a_folder_that_comes_back_after_its_replacement_stays_out() {
     group.stop_one(back).await;
     std::fs::rename(group.data(back), &kept).unwrap();
     group.start_one(back).await.unwrap();
-    let mut voters = ids(&group);
+    let mut voters = group.ids();
     settled(&group, &voters).await;
 
     // A last attempt to replicate to the old id may be under way. It would still
@@ -253,7 +230,7 @@ async fn a_folder_that_comes_back_after_its_replacement_stays_out() {
 async fn a_replica_tells_whether_it_votes() {
     let mut group = Group::start(3).await;
     write_some(&group, 1).await;
-    settled(&group, &ids(&group)).await;
+    settled(&group, &group.ids()).await;
     let member = hello(&group, 2).await;
     assert_eq!((member.initialized, member.learner), (true, false));
     // Nobody else is up, so nobody takes it in.
@@ -263,7 +240,7 @@ async fn a_replica_tells_whether_it_votes() {
     std::fs::remove_dir_all(group.data(2)).unwrap();
     group.start_one(2).await.unwrap();
     let empty = hello(&group, 2).await;
-    assert_eq!((empty.initialized, empty.learner), (false, true));
+    assert_eq!((empty.initialized, empty.learner), (false, false));
     assert_ne!(empty.id, member.id);
 }
 

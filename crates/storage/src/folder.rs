@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::identity::Identity;
 use crate::promise::PromiseFile;
 use crate::table::LogTable;
-use crate::{LogStore, SnapshotFolder, StorageError, atomic_file};
+use crate::{LogStore, SnapshotFolder, StorageError, atomic_file, set_aside};
 
 const IDENTITY: &str = "identity";
 /// Written first and renamed last: while it is there without an identity, the
@@ -55,7 +55,11 @@ impl DataFolder {
             refuse_foreign(path)?;
         }
         let lock = lock(path)?;
-        if is_new {
+        let is_given_up = set_aside::is_marked(path);
+        if is_given_up {
+            set_aside::move_away(path, &[IDENTITY, LOG, PROMISE, SNAPSHOTS])?;
+        }
+        if is_new || is_given_up {
             create(path, who)?;
         }
         let bytes = fs::read(&identity).map_err(StorageError::io("read", &identity))?;
@@ -121,6 +125,16 @@ impl DataFolder {
         self.log.remember_history(history)
     }
 
+    /// Notes durably that this folder is not to be used again: opened next, its
+    /// files are put aside and it starts anew, under a new id. Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Io`].
+    pub fn give_up(&self, reason: &str) -> Result<(), StorageError> {
+        set_aside::mark(&self.path, reason)
+    }
+
     /// The log and the vote.
     #[must_use]
     pub const fn log(&self) -> &LogStore {
@@ -162,7 +176,7 @@ impl Drop for DataFolder {
     }
 }
 
-/// A folder without an identity must be empty, or be one that was being made.
+/// A folder without an identity must be empty, or be one that was being made or put aside.
 fn refuse_foreign(path: &Path) -> Result<(), StorageError> {
     let ours = [IDENTITY_UNFINISHED, LOCK, LOG, PROMISE, SNAPSHOTS];
     let mut names = Vec::new();
@@ -172,8 +186,11 @@ fn refuse_foreign(path: &Path) -> Result<(), StorageError> {
     }
     names.sort();
     names.retain(|name| name != LOST_AND_FOUND);
-    let was_being_made = names.iter().any(|name| name == IDENTITY_UNFINISHED);
-    let harmless = |name: &str| name == LOCK || was_being_made && ours.contains(&name);
+    let says_so = |name: &String| name == IDENTITY_UNFINISHED || name == set_aside::MARK;
+    let is_unfinished = names.iter().any(says_so);
+    let always_harmless = [LOCK, set_aside::MARK, set_aside::PLACE];
+    let harmless =
+        |name: &str| always_harmless.contains(&name) || is_unfinished && ours.contains(&name);
     match names.into_iter().find(|name| !harmless(name)) {
         Some(example) => Err(StorageError::Foreign {
             path: path.to_owned(),

@@ -9,6 +9,8 @@
 //! log.redb        entries and vote, one durable transaction for each batch
 //! promise         how far log and vote once were, to notice an older copy
 //! snapshots/*.snap  whole states, checksummed, the newest two
+//! given-up        only in a folder that its replica gave up: why
+//! set-aside/      what was given up last
 //! ```
 
 mod atomic_file;
@@ -19,6 +21,7 @@ mod log;
 mod order;
 mod promise;
 mod record;
+mod set_aside;
 mod snapshot_file;
 mod snapshot_folder;
 mod snapshot_format;

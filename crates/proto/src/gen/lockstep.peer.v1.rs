@@ -60,6 +60,19 @@ pub struct Membership {
     /// All members, voters and learners.
     #[prost(message, repeated, tag = "2")]
     pub members: ::prost::alloc::vec::Vec<Member>,
+    /// Names that an operator removed: they stay out, configured or not.
+    #[prost(message, repeated, tag = "3")]
+    pub dismissed: ::prost::alloc::vec::Vec<Dismissed>,
+}
+/// A name that an operator removed. Durable.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Dismissed {
+    /// The configured name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// `host:port` where it was.
+    #[prost(string, tag = "2")]
+    pub address: ::prost::alloc::string::String,
 }
 /// The ids of the voters of one configuration. Durable.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -80,6 +93,10 @@ pub struct Member {
     /// `host:port` when it became a member; the configured one counts if there is one.
     #[prost(string, tag = "3")]
     pub address: ::prost::alloc::string::String,
+    /// When it became a member, by the clock of the leader that took it in. Unit:
+    /// milliseconds since 1970; 0 when unknown.
+    #[prost(uint64, tag = "4")]
+    pub since_unix_ms: u64,
 }
 /// What a snapshot covers. Durable.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -113,8 +130,8 @@ pub struct HelloResponse {
     /// Its history, 16 bytes big endian; empty before it is known.
     #[prost(bytes = "bytes", tag = "4")]
     pub history: ::prost::bytes::Bytes,
-    /// Whether the newest membership that it knows, if any, gives it no vote: a
-    /// leader may take such a replica in even when another leader had begun to.
+    /// Whether the newest membership that it knows holds it as a learner: it has
+    /// promised nothing, so a leader may take it in although another had begun to.
     #[prost(bool, tag = "5")]
     pub learner: bool,
 }
@@ -278,6 +295,20 @@ pub struct StandingResponse {
     #[prost(bytes = "bytes", tag = "1")]
     pub answer: ::prost::bytes::Bytes,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NoticeRequest {
+    #[prost(message, optional, tag = "1")]
+    pub route: ::core::option::Option<Route>,
+    /// Why it stays out, one sentence.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+    /// Whether it is to put its folder aside and come back empty, under a new id:
+    /// its id was a voter's and is none any more.
+    #[prost(bool, tag = "3")]
+    pub start_anew: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NoticeResponse {}
 /// Generated client implementations.
 pub mod peer_client {
     #![allow(
@@ -516,6 +547,7 @@ pub mod peer_client {
             self.inner.client_streaming(req, path, codec).await
         }
         /// Asks the leader what is committed; it first confirms that it still leads.
+        /// A replica that is no member is refused.
         pub async fn read_index(
             &mut self,
             request: impl tonic::IntoRequest<super::ReadIndexRequest>,
@@ -563,6 +595,28 @@ pub mod peer_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("lockstep.peer.v1.Peer", "Standing"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Tells a replica that is no member of the leader's group why it stays out.
+        pub async fn notice(
+            &mut self,
+            request: impl tonic::IntoRequest<super::NoticeRequest>,
+        ) -> std::result::Result<tonic::Response<super::NoticeResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/lockstep.peer.v1.Peer/Notice",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("lockstep.peer.v1.Peer", "Notice"));
             self.inner.unary(req, path, codec).await
         }
     }
@@ -624,6 +678,7 @@ pub mod peer_server {
             tonic::Status,
         >;
         /// Asks the leader what is committed; it first confirms that it still leads.
+        /// A replica that is no member is refused.
         async fn read_index(
             &self,
             request: tonic::Request<super::ReadIndexRequest>,
@@ -639,6 +694,11 @@ pub mod peer_server {
             tonic::Response<super::StandingResponse>,
             tonic::Status,
         >;
+        /// Tells a replica that is no member of the leader's group why it stays out.
+        async fn notice(
+            &self,
+            request: tonic::Request<super::NoticeRequest>,
+        ) -> std::result::Result<tonic::Response<super::NoticeResponse>, tonic::Status>;
     }
     /// Served by every replica on its peer address.
     ///
@@ -1058,6 +1118,49 @@ pub mod peer_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = StandingSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/lockstep.peer.v1.Peer/Notice" => {
+                    #[allow(non_camel_case_types)]
+                    struct NoticeSvc<T: Peer>(pub Arc<T>);
+                    impl<T: Peer> tonic::server::UnaryService<super::NoticeRequest>
+                    for NoticeSvc<T> {
+                        type Response = super::NoticeResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::NoticeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Peer>::notice(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = NoticeSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -6,6 +6,8 @@ use lockstep_proto::peer::v1 as wire;
 use lockstep_proto::peer::v1::peer_server::{Peer, PeerServer as GrpcServer};
 use lockstep_proto::peer::v1::snapshot_part::Part;
 use lockstep_storage::SnapshotFolder;
+use openraft::ServerState;
+use openraft::async_runtime::WatchReceiver;
 use openraft::raft::{
     AppendEntriesRequest, StreamAppendError, StreamAppendResult, TransferLeaderRequest, VoteRequest,
 };
@@ -21,8 +23,10 @@ use super::Address;
 use super::connection::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES};
 use super::route::history_to_wire;
 use super::snapshot_stream::{next_part, receive};
+use crate::admission::Remedy;
 use crate::entry_codec::{ballot_of, entry_from_wire, raw_from_wire, raw_to_wire, vote_from_wire};
 use crate::library::{Library, Raft};
+use crate::notice::Notices;
 use crate::{Limits, Voice, read};
 
 const KEEPALIVE: Duration = Duration::from_secs(2);
@@ -35,6 +39,7 @@ pub(crate) struct PeerServer {
     pub(crate) snapshots: SnapshotFolder,
     pub(crate) limits: Limits,
     pub(crate) voice: Voice,
+    pub(crate) notices: Notices,
 }
 
 /// Serves peers until `stop` resolves and their open calls have ended.
@@ -76,7 +81,7 @@ impl Peer for PeerServer {
             .raft
             .with_raft_state(move |state| {
                 let known = state.membership_state.effective();
-                known.voter_ids().all(|voter| voter != id)
+                known.get_node(&id).is_some() && known.voter_ids().all(|voter| voter != id)
             })
             .await
             .map_err(stopped)?;
@@ -173,7 +178,9 @@ impl Peer for PeerServer {
         &self,
         request: Request<wire::ReadIndexRequest>,
     ) -> Result<Response<wire::ReadIndexResponse>, Status> {
-        self.address.check(request.get_ref().route.as_ref())?;
+        let route = request.get_ref().route.as_ref();
+        self.address.check(route)?;
+        self.check_member(route.map(|route| route.from).unwrap_or_default())?;
         let index = read::local_index(&self.raft)
             .await
             .map_err(|error| Status::unavailable(error.to_string()))?;
@@ -192,9 +199,54 @@ impl Peer for PeerServer {
         let answer = (self.voice.standing)(&question).into();
         Ok(Response::new(wire::StandingResponse { answer }))
     }
+
+    async fn notice(
+        &self,
+        request: Request<wire::NoticeRequest>,
+    ) -> Result<Response<wire::NoticeResponse>, Status> {
+        let request = request.into_inner();
+        self.address.check(request.route.as_ref())?;
+        let says_history = request.route.is_some_and(|route| !route.history.is_empty());
+        if self.leads() {
+            let name = &self.address.name;
+            let what = format!("replica `{name}` leads a group of its own");
+            return Err(Status::failed_precondition(what));
+        }
+        // The check has shown that they are the same where both are known.
+        let is_sure = says_history && self.address.history.get().is_some();
+        let remedy = if request.start_anew && is_sure {
+            Remedy::StartAnew
+        } else {
+            Remedy::Wait
+        };
+        self.notices.hear(request.reason, remedy);
+        Ok(Response::new(wire::NoticeResponse {}))
+    }
 }
 
 impl PeerServer {
+    /// Whoever was removed must not believe to be fresh.
+    fn check_member(&self, from: u64) -> Result<(), Status> {
+        let from = ReplicaId::from_u64(from);
+        let metrics = self.raft.server_metrics();
+        let is_member = metrics
+            .borrow_watched()
+            .membership_config
+            .get_node(&from)
+            .is_some();
+        if is_member {
+            return Ok(());
+        }
+        Err(Status::failed_precondition(format!(
+            "replica {from} is no member of the group"
+        )))
+    }
+
+    fn leads(&self) -> bool {
+        let metrics = self.raft.server_metrics();
+        metrics.borrow_watched().state == ServerState::Leader
+    }
+
     fn vote_request(&self, request: wire::VoteRequest) -> Result<VoteRequest<Library>, Status> {
         self.address.check(request.route.as_ref())?;
         let vote = vote_from_wire(request.ballot).map_err(invalid)?;

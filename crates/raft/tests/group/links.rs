@@ -11,7 +11,10 @@ use tokio::sync::watch;
 pub(crate) struct Links {
     /// `[from][to]`; the entry of a replica to itself is its own address.
     addresses: Vec<Vec<SocketAddr>>,
+    /// Whether requests are held back.
     muted: Vec<Vec<watch::Sender<bool>>>,
+    /// Whether answers are.
+    unheard: Vec<Vec<watch::Sender<bool>>>,
 }
 
 impl Links {
@@ -20,11 +23,13 @@ impl Links {
         let mut links = Self {
             addresses: Vec::new(),
             muted: Vec::new(),
+            unheard: Vec::new(),
         };
         for from in 0..listen.len() {
-            let (mut addresses, mut muted) = (Vec::new(), Vec::new());
+            let (mut addresses, mut muted, mut unheard) = (Vec::new(), Vec::new(), Vec::new());
             for (to, target) in listen.iter().enumerate() {
-                let (sender, gate) = watch::channel(false);
+                let (requests, requests_gate) = watch::channel(false);
+                let (answers, answers_gate) = watch::channel(false);
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 let own = from == to;
                 let address = if own {
@@ -33,11 +38,13 @@ impl Links {
                     listener.local_addr().unwrap()
                 };
                 addresses.push(address);
-                muted.push(sender);
-                tokio::spawn(forward(listener, *target, gate));
+                muted.push(requests);
+                unheard.push(answers);
+                tokio::spawn(forward(listener, *target, requests_gate, answers_gate));
             }
             links.addresses.push(addresses);
             links.muted.push(muted);
+            links.unheard.push(unheard);
         }
         links
     }
@@ -55,21 +62,35 @@ impl Links {
     /// Stops, or lets through, everything between a replica and all others.
     pub(crate) fn set_isolated(&self, replica: usize, isolated: bool) {
         for other in 0..self.muted.len() {
-            self.muted[replica][other].send_replace(isolated);
-            self.muted[other][replica].send_replace(isolated);
+            for gates in [&self.muted, &self.unheard] {
+                gates[replica][other].send_replace(isolated);
+                gates[other][replica].send_replace(isolated);
+            }
+        }
+    }
+
+    /// Lets what a replica asks arrive, and nothing of what it is answered.
+    pub(crate) fn set_deaf(&self, replica: usize, deaf: bool) {
+        for gate in &self.unheard[replica] {
+            gate.send_replace(deaf);
         }
     }
 }
 
-async fn forward(listener: TcpListener, target: SocketAddr, gate: watch::Receiver<bool>) {
+async fn forward(
+    listener: TcpListener,
+    target: SocketAddr,
+    requests: watch::Receiver<bool>,
+    answers: watch::Receiver<bool>,
+) {
     while let Ok((near, _)) = listener.accept().await {
-        let gate = gate.clone();
+        let (requests, answers) = (requests.clone(), answers.clone());
         tokio::spawn(async move {
             if let Ok(far) = TcpStream::connect(target).await {
                 let (near_read, near_write) = near.into_split();
                 let (far_read, far_write) = far.into_split();
-                tokio::spawn(pump(near_read, far_write, gate.clone()));
-                tokio::spawn(pump(far_read, near_write, gate));
+                tokio::spawn(pump(near_read, far_write, requests));
+                tokio::spawn(pump(far_read, near_write, answers));
             }
         });
     }

@@ -6,11 +6,12 @@ pub(crate) mod links;
 
 use bytes::Bytes;
 use links::Links;
-use lockstep_position::{LogId, Term};
+use lockstep_position::{HistoryId, LogId, ReplicaId, Term};
 use lockstep_raft::{
-    Compaction, Config, Fatal, Image, InstallError, Limits, Listen, Machine, Node, NodeTasks,
-    PeerAddress, ProposeError, Role, StartError, Timing, Voice,
+    Compaction, Config, Fatal, Image, InstallError, Limits, Listen, Machine, MembersChange,
+    MembersError, Node, NodeTasks, PeerAddress, ProposeError, Role, StartError, Timing, Voice,
 };
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
@@ -126,6 +127,8 @@ pub(crate) struct Group {
     pub(crate) peers: Vec<PeerAddress>,
     pub(crate) listen: Vec<SocketAddr>,
     pub(crate) replicas: Vec<Option<Running>>,
+    /// How many of the peers replicas are told of when they start.
+    pub(crate) configured: usize,
     pub(crate) compaction: Compaction,
     pub(crate) limits: Limits,
     /// Between the replicas, if they are to be cut off from each other.
@@ -133,6 +136,11 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// The names that each replica is told when it starts: the first `size`.
+    pub(crate) fn configure(&mut self, size: usize) {
+        self.configured = size;
+    }
+
     /// A group of `size` replicas, all started.
     pub(crate) async fn start(size: usize) -> Self {
         Self::start_with(size, Compaction::default(), Limits::default()).await
@@ -161,6 +169,7 @@ impl Group {
             peers: listen.iter().enumerate().map(peer).collect(),
             listen,
             replicas: (0..size).map(|_| None).collect(),
+            configured: size,
             compaction,
             limits,
             links: None,
@@ -172,15 +181,17 @@ impl Group {
     }
 
     pub(crate) fn config(&self, at: usize) -> Config {
+        let mut peers = match &self.links {
+            Some(links) => links.seen_from(at, &self.peers),
+            None => self.peers.clone(),
+        };
+        peers.truncate(self.configured);
         Config {
             cluster: "prod".to_owned(),
             name: self.peers[at].name.clone(),
             data: self.data(at),
             listen: Listen::Address(self.listen[at]),
-            peers: match &self.links {
-                Some(links) => links.seen_from(at, &self.peers),
-                None => self.peers.clone(),
-            },
+            peers,
             timing: Timing::default(),
             compaction: self.compaction,
             limits: self.limits,
@@ -240,12 +251,49 @@ impl Group {
         }
     }
 
+    /// Notes the history on all that run, as whoever applies its first entry does.
+    pub(crate) async fn remember_history(&self) {
+        for (_, replica) in self.running() {
+            let history = HistoryId::from_u128(7);
+            replica.node.remember_history(history).await.unwrap();
+        }
+    }
+
+    /// Changes the members at whoever leads.
+    pub(crate) async fn change(&self, change: &MembersChange) -> Result<String, MembersError> {
+        let (leader, _) = self.leader().await;
+        self.replica(leader).node.change_members(change).await
+    }
+
+    /// Waits until a replica has ended by itself; why.
+    pub(crate) async fn ended(&mut self, at: usize) -> Fatal {
+        let running = self.replicas[at].take().unwrap();
+        let finished = tokio::time::timeout(PATIENCE, running.tasks.finished());
+        finished.await.unwrap().unwrap_err()
+    }
+
+    /// The name of the replica at a place.
+    pub(crate) fn name(&self, at: usize) -> String {
+        self.peers[at].name.clone()
+    }
+
+    /// The ids of all that run.
+    pub(crate) fn ids(&self) -> BTreeSet<ReplicaId> {
+        self.running().map(|(_, it)| it.node.id()).collect()
+    }
+
     /// Waits until all that run hold the same, up to `log_id` at least.
     pub(crate) async fn agree(&self, log_id: LogId) -> Written {
-        eventually("all replicas to agree", || async {
-            let states: Vec<Written> = self
-                .running()
-                .map(|(_, running)| running.written())
+        let all: Vec<usize> = self.running().map(|(at, _)| at).collect();
+        self.agree_among(&all, log_id).await
+    }
+
+    /// Waits until some of those that run hold the same, up to `log_id` at least.
+    pub(crate) async fn agree_among(&self, places: &[usize], log_id: LogId) -> Written {
+        eventually("replicas to agree", || async {
+            let states: Vec<Written> = places
+                .iter()
+                .map(|at| self.replica(*at).written())
                 .collect();
             let first = states.first()?.clone();
             let same = states.iter().all(|state| *state == first);
@@ -255,7 +303,6 @@ impl Group {
     }
 }
 
-/// Starts one replica with a fresh register.
 /// An address of loopback that nobody listens on, and that no connection takes by
 /// chance: the ports that systems give to connections begin at 32,768.
 async fn free_address() -> SocketAddr {
@@ -270,6 +317,7 @@ async fn free_address() -> SocketAddr {
     }
 }
 
+/// Starts one replica with a fresh register.
 pub(crate) async fn start(config: Config) -> Result<Running, StartError> {
     let register = Register::default();
     let published = Arc::clone(&register.published);
@@ -303,6 +351,30 @@ where
         assert!(Instant::now() < deadline, "gave up waiting for {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+/// Waits until every running replica knows exactly these voters and nobody else.
+pub(crate) async fn settled(group: &Group, voters: &BTreeSet<ReplicaId>) {
+    let all: Vec<usize> = group.running().map(|(at, _)| at).collect();
+    settled_among(group, &all, voters).await;
+}
+
+/// Waits until these replicas know exactly these voters and nobody else.
+pub(crate) async fn settled_among(group: &Group, places: &[usize], voters: &BTreeSet<ReplicaId>) {
+    eventually("the members to be the same everywhere", || async {
+        let is_settled = places.iter().all(|at| {
+            let replica = group.replica(*at);
+            let members = replica.node.status().members;
+            members.iter().all(|member| member.voter)
+                && members
+                    .iter()
+                    .map(|member| member.id)
+                    .collect::<BTreeSet<_>>()
+                    == *voters
+        });
+        is_settled.then_some(())
+    })
+    .await;
 }
 
 /// An error and its sources, in one line.
