@@ -3,6 +3,8 @@
 
 mod arrivals;
 mod figures;
+mod fleet;
+mod leadership;
 mod propagation;
 mod scene;
 mod source;
@@ -23,14 +25,17 @@ struct Args {
 enum Bench {
     /// From a change at the source to the last replica, and to the last open stream
     Propagation(propagation::Args),
+    /// How long nothing reaches the streams of followers when the lead moves
+    Leadership(leadership::Args),
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Args {
-        bench: Bench::Propagation(args),
-    } = Args::parse();
-    match propagation::run(args).await {
+    let result = match Args::parse().bench {
+        Bench::Propagation(args) => propagation::run(args).await,
+        Bench::Leadership(args) => leadership::run(args).await,
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("lockstep-bench: {error:#}");

@@ -5,10 +5,10 @@ use lockstep::{Group, GroupConfig, Source};
 use std::{path::Path, sync::Arc, time::Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::{arrivals::Arrivals, source::BenchSource};
-
-/// The service that is changed.
-const AUTHORITY: &str = "web.bench.svc.cluster.local:80";
+use crate::{
+    arrivals::Arrivals,
+    source::{AUTHORITY, BenchSource},
+};
 
 /// A running group with observers of every change.
 pub(crate) struct Scene {

@@ -5,8 +5,12 @@ use anyhow::Context;
 use lockstep::SourceConfig;
 use lockstep_simapi::{Options, Server, SimApi};
 use serde_json::{Value, json};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use tokio::net::TcpListener;
+
+/// The service that is changed.
+pub(crate) const AUTHORITY: &str = "web.bench.svc.cluster.local:80";
 
 /// Which source is measured.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -77,20 +81,41 @@ impl BenchSource {
         self.change(count)
     }
 
+    /// The file that tells how to reach the API server; a folder has none.
+    pub(crate) fn kubeconfig(&self) -> anyhow::Result<&Path> {
+        match self {
+            Self::Simapi { kubeconfig, .. } => Ok(kubeconfig),
+            Self::Folder(_) => anyhow::bail!("a folder has no kubeconfig"),
+        }
+    }
+
+    /// Rewrites the slice with one address, another one for each serial number.
+    pub(crate) fn replace(&self, serial: u32) -> anyhow::Result<()> {
+        let [_, a, b, c] = serial.to_be_bytes();
+        self.rewrite(slice(&[Ipv4Addr::new(10, a, b, c)]))
+    }
+
     /// Rewrites the slice with `count` addresses.
     pub(crate) fn change(&self, count: u8) -> anyhow::Result<()> {
+        let addresses: Vec<_> = (1..=count)
+            .map(|last| Ipv4Addr::new(10, 1, 0, last))
+            .collect();
+        self.rewrite(slice(&addresses))
+    }
+
+    fn rewrite(&self, slice: Value) -> anyhow::Result<()> {
         match self {
             Self::Simapi { api, .. } => {
-                api.apply(slice(count))?;
+                api.apply(slice)?;
                 Ok(())
             }
-            Self::Folder(folder) => rewrite(folder, count),
+            Self::Folder(folder) => rewrite(folder, slice),
         }
     }
 }
 
-fn rewrite(folder: &Path, count: u8) -> anyhow::Result<()> {
-    let list = json!({ "apiVersion": "v1", "kind": "List", "items": [service(), slice(count)] });
+fn rewrite(folder: &Path, slice: Value) -> anyhow::Result<()> {
+    let list = json!({ "apiVersion": "v1", "kind": "List", "items": [service(), slice] });
     let (new, file) = (folder.join("bench.new"), folder.join("bench.json"));
     std::fs::write(&new, list.to_string()).context("writing the manifest")?;
     std::fs::rename(new, file).context("renaming the manifest")
@@ -105,8 +130,8 @@ fn service() -> Value {
     })
 }
 
-fn slice(count: u8) -> Value {
-    let endpoint = |last: u8| json!({ "addresses": [format!("10.1.0.{last}")], "conditions": { "ready": true } });
+fn slice(addresses: &[Ipv4Addr]) -> Value {
+    let endpoint = |address: &Ipv4Addr| json!({ "addresses": [address.to_string()], "conditions": { "ready": true } });
     json!({
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",
@@ -117,6 +142,6 @@ fn slice(count: u8) -> Value {
         },
         "addressType": "IPv4",
         "ports": [{ "name": "http", "port": 8080, "protocol": "TCP" }],
-        "endpoints": (1..=count).map(endpoint).collect::<Vec<Value>>(),
+        "endpoints": addresses.iter().map(endpoint).collect::<Vec<Value>>(),
     })
 }

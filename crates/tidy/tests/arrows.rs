@@ -95,7 +95,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("simapi", &[]),
-    ("bench", &["lockstep", "position", "model", "simapi"]),
+    (
+        "bench",
+        &["lockstep", "position", "model", "proto", "simapi"],
+    ),
     ("xtask", &[]),
     ("tidy", &[]),
     ("jepsen-model", &[]),
