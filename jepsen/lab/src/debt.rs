@@ -1,30 +1,35 @@
 //! What a run has changed on the machine and owes to undo.
 //!
 //! ```text
-//! owe(debt) ─▶ a line in /run/lockstep-jepsen/ID.jsonl ─▶ the thing is made
-//!                                                           │
-//! end, panic, Ctrl-C: pay_all() ◀───────────────────────────┘
-//! killed: the next run finds the file, sees that its owner is gone, and pays
+//! owe(debt) ─▶ a line in the run's book ─▶ the thing is made
+//!                                            │
+//! end, error: pay_all() ◀────────────────────┤
+//! panic, Ctrl-C, killed: the warden pays ◀───┤
+//! the warden killed too: the next run pays ◀─┘
 //! ```
 //!
 //! A debt is noted before its thing is made, and paying one whose thing was never made does
 //! nothing. They are paid by kind, in the order of [`Debt`]: a frozen file system must thaw before
 //! a process that writes to it can die, and a process must die before its file system goes.
 
+mod book;
+mod warden;
+
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use crate::process::ProcessId;
 use crate::program::run;
 use crate::run_id::RunId;
 
-/// Where runs note what they owe, so that a later run finds what a killed one left.
-const FOLDER: &str = "/run/lockstep-jepsen";
+pub(crate) use book::{Left, left_by_the_dead, pay_for_the_dead};
+pub(crate) use warden::watch_over_the_parent;
+
+use book::Book;
 
 /// One thing to undo. The order of the variants is that of paying.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,16 +58,10 @@ pub(crate) enum Debt {
 /// The debts of one run. Paid when dropped.
 #[derive(Debug)]
 pub(crate) struct Debts {
-    file: PathBuf,
+    book: Book,
     owed: Mutex<Vec<Debt>>,
-}
-
-/// A line of the file.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Line {
-    Owner(ProcessId),
-    Owes(Debt),
+    /// Whoever pays if this process cannot.
+    warden: Option<Child>,
 }
 
 // === impl Debts ===
@@ -74,13 +73,13 @@ impl Debts {
     ///
     /// When the file cannot be written: nobody may change what cannot be undone.
     pub(crate) fn of(run: RunId) -> anyhow::Result<Self> {
-        fs::create_dir_all(FOLDER).with_context(|| format!("cannot create {FOLDER}"))?;
-        let debts = Self {
-            file: Path::new(FOLDER).join(format!("{run}.jsonl")),
+        let book = Book::open(&run.to_string())?;
+        let warden = warden::start()?;
+        Ok(Self {
+            book,
             owed: Mutex::default(),
-        };
-        debts.note(&Line::Owner(ProcessId::own()?))?;
-        Ok(debts)
+            warden: Some(warden),
+        })
     }
 
     /// Notes what is about to be made.
@@ -89,19 +88,10 @@ impl Debts {
     ///
     /// When it cannot be noted; then it must not be made.
     pub(crate) fn owe(&self, debt: Debt) -> anyhow::Result<()> {
-        self.note(&Line::Owes(debt.clone()))?;
+        self.book.note(&debt)?;
         let mut owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner);
         owed.push(debt);
         Ok(())
-    }
-
-    fn note(&self, line: &Line) -> anyhow::Result<()> {
-        let mut options = fs::OpenOptions::new();
-        let file = options.create(true).append(true).open(&self.file);
-        let mut file = file.with_context(|| format!("cannot open {}", self.file.display()))?;
-        let text = serde_json::to_string(line)? + "\n";
-        file.write_all(text.as_bytes())
-            .with_context(|| format!("cannot write {}", self.file.display()))
     }
 
     /// Undoes everything; what could not be undone is said on standard error and stays noted.
@@ -109,7 +99,7 @@ impl Debts {
         let mut owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner);
         let unpaid = pay(std::mem::take(&mut *owed));
         if unpaid == 0 {
-            let _ = fs::remove_file(&self.file);
+            self.book.close();
         }
     }
 }
@@ -117,40 +107,12 @@ impl Debts {
 impl Drop for Debts {
     fn drop(&mut self) {
         self.pay_all();
-    }
-}
-
-/// Pays what killed runs have left, and says of which.
-///
-/// # Errors
-///
-/// When the folder of the books cannot be read.
-pub(crate) fn pay_for_the_dead() -> anyhow::Result<Vec<String>> {
-    let mut paid = Vec::new();
-    let Ok(books) = fs::read_dir(FOLDER) else {
-        // Nobody ever ran here.
-        return Ok(paid);
-    };
-    for book in books {
-        let path = book?.path();
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        let lines = text
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok());
-        let (mut is_alive, mut owed) = (false, Vec::new());
-        for line in lines {
-            match line {
-                Line::Owner(owner) => is_alive = owner.is_alive(),
-                Line::Owes(debt) => owed.push(debt),
-            }
-        }
-        if !is_alive && pay(owed) == 0 {
-            let _ = fs::remove_file(&path);
-            let name = path.file_stem().unwrap_or_default();
-            paid.push(name.to_string_lossy().into_owned());
+        // Nothing is left to do for it; that it ends is all the same to everybody.
+        if let Some(warden) = &mut self.warden {
+            let _ = warden.kill();
+            let _ = warden.wait();
         }
     }
-    Ok(paid)
 }
 
 /// Pays in order and returns how many could not be.
@@ -248,9 +210,11 @@ mod tests {
     fn debts_are_paid_when_dropped_and_once() {
         let folder = tempfile::tempdir().unwrap();
         let (outer, inner) = (folder.path().join("a"), folder.path().join("a/b"));
+        let file = folder.path().join("book.jsonl");
         let debts = Debts {
-            file: folder.path().join("book.jsonl"),
+            book: Book::open_at(file.clone()).unwrap(),
             owed: Mutex::default(),
+            warden: None,
         };
         for made in [&outer, &inner] {
             debts.owe(Debt::Folder(made.clone())).unwrap();
@@ -258,10 +222,9 @@ mod tests {
         }
         // Noted, and never made.
         debts.owe(Debt::Namespace("ls-never".to_owned())).unwrap();
-        let book = debts.file.clone();
-        assert_eq!(fs::read_to_string(&book).unwrap().lines().count(), 3);
+        assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 4);
         drop(debts);
-        assert!(!outer.exists() && !book.exists());
+        assert!(!outer.exists() && !file.exists());
     }
 
     #[test]

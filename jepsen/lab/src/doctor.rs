@@ -8,9 +8,11 @@ mod table;
 
 use std::collections::BTreeMap;
 
+use anyhow::ensure;
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 
+use crate::debt::{Left, left_by_the_dead};
 use scratch::Scratch;
 
 /// Something that a fault needs.
@@ -53,6 +55,8 @@ pub(crate) enum Ability {
     Tap,
     /// The kernel's own delays and losses.
     Netem,
+    /// A machine on which no earlier run has left anything.
+    CleanMachine,
 }
 
 /// How one probe is made.
@@ -92,7 +96,7 @@ pub(crate) enum Output {
 }
 
 /// Everything there is to try, in the order of the table.
-const PROBES: [Probe; 18] = [
+const PROBES: [Probe; 19] = [
     probe(
         Ability::Namespaces,
         "every fault of a network",
@@ -191,6 +195,12 @@ const PROBES: [Probe; 18] = [
         "strace",
         process::call_faults,
     ),
+    probe(
+        Ability::CleanMachine,
+        "runs that meet nothing of an earlier one",
+        "",
+        clean_machine,
+    ),
 ];
 
 const fn probe(
@@ -224,6 +234,22 @@ pub(crate) fn examine() -> anyhow::Result<Findings> {
         (probe.ability, finding)
     });
     Ok(found.collect())
+}
+
+/// Says what an earlier run left, and leaves it.
+fn clean_machine(_: &Scratch) -> anyhow::Result<()> {
+    let left = left_by_the_dead()?;
+    let said = left.iter().map(|left| {
+        let Left { run, things } = left;
+        format!("the killed run {run} noted {things} things to undo")
+    });
+    let said: Vec<String> = said.collect();
+    ensure!(
+        said.is_empty(),
+        "{}; `cargo xtask jepsen clean` undoes them",
+        said.join(", ")
+    );
+    Ok(())
 }
 
 /// Whether this machine can do all of these; if not, why not.

@@ -3,9 +3,12 @@
 //! ```text
 //! doctor    which faults this machine can do
 //! powercut  all replicas lose their power at once, again and again
+//! corrupt   the files of a stopped replica are damaged, again and again
+//! clean     what an earlier run left is undone
 //! ```
 
 mod api_server;
+mod corrupt;
 mod debt;
 mod disk;
 mod doctor;
@@ -17,6 +20,7 @@ mod process;
 mod program;
 mod proxy;
 mod replica;
+mod rig;
 mod room;
 mod run_id;
 mod world;
@@ -49,19 +53,27 @@ enum Verb {
     },
     /// Cut the power of all replicas at once, under load, and look whether anything is lost
     Powercut(powercut::Args),
+    /// Damage the files of a stopped replica, and look what becomes of it
+    Corrupt(corrupt::Args),
+    /// Undo what an earlier run left that was killed with everything around it
+    Clean,
+    /// Wait for the end of a run and undo what it left
+    #[command(hide = true)]
+    Warden {
+        /// The process to wait for
+        process: u32,
+    },
 }
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let outcome = debt::pay_for_the_dead().and_then(|paid| {
-        for run in paid {
-            anstream::eprintln!("undid what the killed run {run} had left");
-        }
-        match args.verb {
-            Verb::Doctor { output } => doctor::run(output).map(|()| ExitCode::SUCCESS),
-            Verb::Powercut(args) => powercut::run(&args).map(Tally::report),
-        }
-    });
+    let outcome = match args.verb {
+        Verb::Doctor { output } => doctor::run(output).map(|()| ExitCode::SUCCESS),
+        Verb::Powercut(args) => alone(|| powercut::run(&args)),
+        Verb::Corrupt(args) => alone(|| corrupt::run(&args)),
+        Verb::Clean => debt::pay_for_the_dead().map(clean),
+        Verb::Warden { process } => debt::watch_over_the_parent(process).map(clean),
+    };
     match outcome {
         Ok(code) => code,
         Err(error) => {
@@ -69,6 +81,20 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Runs something on a machine on which no dead run's things are left.
+fn alone(run: impl FnOnce() -> anyhow::Result<Tally>) -> anyhow::Result<ExitCode> {
+    clean(debt::pay_for_the_dead()?);
+    run().map(Tally::report)
+}
+
+/// Says what was undone.
+fn clean(paid: Vec<String>) -> ExitCode {
+    for run in paid {
+        anstream::eprintln!("undid what the killed run {run} had left");
+    }
+    ExitCode::SUCCESS
 }
 
 #[cfg(test)]

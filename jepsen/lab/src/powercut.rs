@@ -6,11 +6,6 @@
 //! kill, mount, start, API server away:  what was seen is there ◀─────┘
 //! ```
 
-mod rig;
-mod sightings;
-mod verdict;
-mod watch;
-
 use std::fs;
 use std::path::PathBuf;
 use std::thread;
@@ -27,8 +22,8 @@ use crate::doctor::{self, Ability};
 use crate::outcome::Tally;
 use crate::power::Switch;
 use crate::replica;
+use crate::rig::{Rig, Setup, converge, judge};
 use crate::run_id::RunId;
-use rig::{Rig, Setup};
 
 /// The most time between the first disk and the last for a cut to count as one.
 const SPREAD_MAX: Duration = Duration::from_millis(5);
@@ -118,7 +113,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Tally> {
         folder: folder.clone(),
         program,
         preload: args.preload.clone(),
-        fs: args.fs,
+        fs: Some(args.fs),
     };
     let mut rig = Rig::start(&setup, &debts, fork)?;
     rig.load_on();
@@ -140,7 +135,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Tally> {
         tally.unknown(args.cuts - tally.passed);
     }
     rig.load_off()?;
-    let converged = verdict::converge(rig.plans(), rig.newest());
+    let converged = converge(rig.plans(), rig.newest());
     tally.count(&rig.clients.wait_for(converged)??);
     tally.count(&rig.panics()?);
     let results = serde_json::to_string_pretty(&cuts)?;
@@ -175,7 +170,7 @@ fn cut_once(rig: &mut Rig, debts: &Debts, (number, dice): (u32, &mut Rng)) -> an
     for replica in &mut rig.replicas {
         replica.start(debts)?;
     }
-    let judged = verdict::judge(rig.plans(), seen.clone());
+    let judged = judge(rig.plans(), seen.clone());
     let verdict = rig.clients.wait_for(judged)??;
     violations.extend(rig.sightings.all().violations);
     violations.extend(verdict.violations);

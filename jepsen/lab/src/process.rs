@@ -22,13 +22,13 @@ pub(crate) struct ProcessId {
 // === impl ProcessId ===
 
 impl ProcessId {
-    /// The process that has this id now.
+    /// The process that has this id now, even if it is a zombie by now.
     ///
     /// # Errors
     ///
     /// When there is none.
     pub(crate) fn of(id: u32) -> anyhow::Result<Self> {
-        let started = started(id).with_context(|| format!("no process {id}"))?;
+        let (started, _) = look(id).with_context(|| format!("no process {id}"))?;
         Ok(Self { id, started })
     }
 
@@ -43,7 +43,7 @@ impl ProcessId {
 
     /// Whether the process still runs; a zombie does not.
     pub(crate) fn is_alive(self) -> bool {
-        started(self.id) == Some(self.started)
+        look(self.id) == Some((self.started, Stage::Runs))
     }
 
     /// Sends a signal, if the process still runs.
@@ -78,17 +78,25 @@ impl ProcessId {
     }
 }
 
-/// When the process started; nothing of a process that is gone or a zombie.
-fn started(id: u32) -> Option<u64> {
+/// How far a process has come.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Stage {
+    Runs,
+    /// Dead, and not yet waited for.
+    Zombie,
+}
+
+/// When the process started, and whether it still runs; nothing of a process that is gone.
+fn look(id: u32) -> Option<(u64, Stage)> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     // The name in parentheses may hold anything, so what counts begins behind the last one.
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let state = fields.next()?;
-    let started = fields.nth(18)?.parse().ok();
+    let started = fields.nth(18)?.parse().ok()?;
     // A dead process whose other threads still end holds its files until they have.
     let threads = fs::read_dir(format!("/proc/{id}/task")).map_or(0, Iterator::count);
     let is_gone = matches!(state, "Z" | "X") && threads <= 1;
-    started.filter(|_| !is_gone)
+    Some((started, if is_gone { Stage::Zombie } else { Stage::Runs }))
 }
 
 #[cfg(test)]
@@ -110,6 +118,9 @@ mod tests {
         assert!(process.is_alive());
         process.kill_and_wait().unwrap();
         assert!(!process.is_alive());
+        // Nobody has waited for it yet, so it still has its name.
+        assert_eq!(ProcessId::of(child.id()).unwrap(), process);
         child.wait().unwrap();
+        ProcessId::of(child.id()).unwrap_err();
     }
 }

@@ -1,9 +1,14 @@
-//! Three replicas on loopback, each on a disk of its own, and their API server under load.
+//! Three replicas on loopback, and their API server under load.
+
+mod sightings;
+mod verdict;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,15 +18,18 @@ use lockstep_simapi::SimApi;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use super::sightings::Sightings;
-use super::watch::watch;
 use crate::api_server::{self, ApiServer};
 use crate::debt::Debts;
 use crate::disk::{Disk, FileSystem};
+use crate::operator::Operator;
 use crate::replica::{Listens, Plan, Replica};
 use crate::room::Room;
 use crate::run_id::RunId;
 use crate::world::{Mix, Serial, Shape, World, Write};
+use sightings::Sightings;
+use watch::watch;
+
+pub(crate) use verdict::{converge, judge};
 
 const REPLICAS: u8 = 3;
 const SHAPE: Shape = Shape {
@@ -39,25 +47,26 @@ const FLAGS: [&str; 2] = ["--snapshot-after=150", "--snapshot-keep=30"];
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a rig is set up.
-pub(super) struct Setup {
-    pub(super) run: RunId,
+pub(crate) struct Setup {
+    pub(crate) run: RunId,
     /// For disks and logs.
-    pub(super) folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The replicas' program.
-    pub(super) program: PathBuf,
+    pub(crate) program: PathBuf,
     /// A library that is loaded into it.
-    pub(super) preload: Option<PathBuf>,
-    pub(super) fs: FileSystem,
+    pub(crate) preload: Option<PathBuf>,
+    /// The file system of each replica's own disk; without it all are in the same folder.
+    pub(crate) fs: Option<FileSystem>,
 }
 
 /// The group and everything around it.
-pub(super) struct Rig {
-    pub(super) disks: Vec<Disk>,
-    pub(super) replicas: Vec<Replica>,
-    pub(super) api: ApiServer,
-    pub(super) sightings: Sightings,
+pub(crate) struct Rig {
+    pub(crate) disks: Vec<Disk>,
+    pub(crate) replicas: Vec<Replica>,
+    pub(crate) api: ApiServer,
+    pub(crate) sightings: Sightings,
     /// Where clients and observers live.
-    pub(super) clients: Room,
+    pub(crate) clients: Room,
     world: Arc<Mutex<World>>,
     source_room: Room,
     load: Option<JoinHandle<anyhow::Error>>,
@@ -68,7 +77,7 @@ pub(super) struct Rig {
 
 impl Rig {
     /// Makes disks, starts everything, and loads the first objects.
-    pub(super) fn start(setup: &Setup, debts: &Debts, mut dice: Rng) -> anyhow::Result<Self> {
+    pub(crate) fn start(setup: &Setup, debts: &Debts, mut dice: Rng) -> anyhow::Result<Self> {
         let (clients, source_room) = (Room::enter(None)?, Room::enter(None)?);
         let address = SocketAddr::from((setup.run.loopback(100), 6443));
         let api = ApiServer::start(source_room.clone(), address, &setup.folder)?;
@@ -87,8 +96,11 @@ impl Rig {
         };
         for number in 1..=REPLICAS {
             let plan = rig.plan(setup, number);
-            rig.disks
-                .push(Disk::make(debts, &setup.folder.join(&plan.name), setup.fs)?);
+            let place = setup.folder.join(&plan.name);
+            match setup.fs {
+                Some(fs) => rig.disks.push(Disk::make(debts, &place, fs)?),
+                None => fs::create_dir_all(&place)?,
+            }
             let room = rig.clients.clone();
             let mut replica = Replica::new(plan.clone(), room);
             replica.start(debts)?;
@@ -128,12 +140,12 @@ impl Rig {
     }
 
     /// How each replica is started.
-    pub(super) fn plans(&self) -> Vec<Plan> {
+    pub(crate) fn plans(&self) -> Vec<Plan> {
         self.replicas.iter().map(|it| it.plan().clone()).collect()
     }
 
     /// Changes things at the API server from now on.
-    pub(super) fn load_on(&mut self) {
+    pub(crate) fn load_on(&mut self) {
         let (api, world) = (self.api.api().clone(), self.world.clone());
         let dice = self.dice.fork();
         self.load = Some(self.source_room.spawn(change_for_ever(api, world, dice)));
@@ -144,7 +156,7 @@ impl Rig {
     /// # Errors
     ///
     /// When the load had stopped by itself.
-    pub(super) fn load_off(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn load_off(&mut self) -> anyhow::Result<()> {
         let Some(load) = self.load.take() else {
             return Ok(());
         };
@@ -156,13 +168,13 @@ impl Rig {
     }
 
     /// The newest endpoint of every service, at the source.
-    pub(super) fn newest(&self) -> BTreeMap<String, Serial> {
+    pub(crate) fn newest(&self) -> BTreeMap<String, Serial> {
         let world = self.world.lock();
         world.unwrap_or_else(PoisonError::into_inner).newest()
     }
 
     /// Waits until so many more revisions were seen.
-    pub(super) fn wait_for_revisions(&self, more: u64) -> anyhow::Result<()> {
+    pub(crate) fn wait_for_revisions(&self, more: u64) -> anyhow::Result<()> {
         let goal = self.sightings.revision() + more;
         let deadline = Instant::now() + PATIENCE;
         while self.sightings.revision() < goal {
@@ -175,13 +187,78 @@ impl Rig {
         Ok(())
     }
 
+    /// Ends one replica without a word.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such replica, or it does not die.
+    pub(crate) fn kill(&mut self, place: usize) -> anyhow::Result<()> {
+        let replica = self.replicas.get_mut(place);
+        replica.context("no such replica")?.kill().map(drop)
+    }
+
+    /// Starts one replica.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such replica, or its program cannot be executed.
+    pub(crate) fn start_one(&mut self, place: usize, debts: &Debts) -> anyhow::Result<()> {
+        let replica = self.replicas.get_mut(place);
+        replica.context("no such replica")?.start(debts)
+    }
+
+    /// Whether one replica does not run.
+    pub(crate) fn has_ended(&self, place: usize) -> bool {
+        let replica = self.replicas.get(place);
+        replica.is_none_or(|replica| replica.process().is_none())
+    }
+
+    /// How one replica ended, once.
+    pub(crate) fn ended(&mut self, place: usize) -> Option<ExitStatus> {
+        self.replicas.get_mut(place)?.ended()
+    }
+
+    /// Whether one replica answers an operator.
+    ///
+    /// # Errors
+    ///
+    /// When the lab itself cannot go on.
+    pub(crate) fn answers(&self, place: usize) -> anyhow::Result<bool> {
+        Ok(self.revision(place)?.is_some())
+    }
+
+    /// The revision of one replica; nothing if it does not answer.
+    ///
+    /// # Errors
+    ///
+    /// When the lab itself cannot go on.
+    pub(crate) fn revision(&self, place: usize) -> anyhow::Result<Option<u64>> {
+        let plan = self.plans().into_iter().nth(place);
+        let admin = plan.context("no such replica")?.listens.admin;
+        self.clients.wait_for(async move {
+            let mut operator = Operator::new(admin)?;
+            let status = operator.status().await.ok();
+            Ok(status.map(|status| status.position.map_or(0, |position| position.revision)))
+        })?
+    }
+
+    /// All that one replica has ever logged.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub(crate) fn log(&self, place: usize) -> anyhow::Result<String> {
+        let replica = self.replicas.get(place).context("no such replica")?;
+        let log = &replica.plan().log;
+        let text = fs::read(log).with_context(|| format!("cannot read {}", log.display()))?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
     /// Lines in the logs that only a bug writes.
-    pub(super) fn panics(&self) -> anyhow::Result<Vec<String>> {
+    pub(crate) fn panics(&self) -> anyhow::Result<Vec<String>> {
         let mut found = Vec::new();
-        for replica in &self.replicas {
-            let log = &replica.plan().log;
-            let text = fs::read(log).with_context(|| format!("cannot read {}", log.display()))?;
-            let text = String::from_utf8_lossy(&text);
+        for (place, replica) in self.replicas.iter().enumerate() {
+            let text = self.log(place)?;
             let bad = text.lines().filter(|line| line.contains("panicked at"));
             found.extend(bad.map(|line| format!("{}: {line}", replica.plan().name)));
         }

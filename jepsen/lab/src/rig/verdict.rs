@@ -21,15 +21,15 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// What was found after a cut.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Verdict {
+pub(crate) struct Verdict {
     /// The revision on which all agree.
-    pub(super) revision: u64,
+    pub(crate) revision: u64,
     /// Digests from before that were seen again.
-    pub(super) compared: usize,
+    pub(crate) compared: usize,
     /// Time until all agreed.
-    pub(super) took: Duration,
+    pub(crate) took: Duration,
     /// What is not as it should be.
-    pub(super) violations: Vec<String>,
+    pub(crate) violations: Vec<String>,
 }
 
 /// Compares what the replicas hold with what was seen. Must run in the group's room.
@@ -37,7 +37,7 @@ pub(super) struct Verdict {
 /// # Errors
 ///
 /// When the lab itself cannot go on.
-pub(super) async fn judge(plans: Vec<Plan>, seen: Seen) -> anyhow::Result<Verdict> {
+pub(crate) async fn judge(plans: Vec<Plan>, seen: Seen) -> anyhow::Result<Verdict> {
     let started = Instant::now();
     let mut operators = Vec::new();
     for plan in &plans {
@@ -106,7 +106,7 @@ async fn one_position(operators: &mut [Operator], at_least: u64) -> anyhow::Resu
 /// # Errors
 ///
 /// When the lab itself cannot go on.
-pub(super) async fn converge(
+pub(crate) async fn converge(
     plans: Vec<Plan>,
     newest: BTreeMap<String, Serial>,
 ) -> anyhow::Result<Vec<String>> {
