@@ -8,9 +8,12 @@ mod access;
 mod connect;
 pub mod convert;
 mod metrics;
+mod session;
 mod source;
+mod troubles;
 mod watch;
 
 pub use connect::{ConnectError, connect, connect_to};
 pub use metrics::Metrics;
-pub use source::{KubernetesSession, KubernetesSource};
+pub use session::KubernetesSession;
+pub use source::KubernetesSource;

@@ -19,6 +19,8 @@ pub struct Metrics {
     restarts: Family<Reason, Counter>,
     served: Family<OfKind, Gauge>,
     renewals: Family<Why, Counter>,
+    deaths: Family<OfKind, Counter>,
+    troubled: Family<OfKind, Gauge>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -45,6 +47,11 @@ impl Metrics {
             ("lists", "Lists begun, by kind", &self.lists),
             ("watches", "Watches asked for, by kind", &self.watches),
             ("events", "Events received, by kind", &self.events),
+            (
+                "deaths",
+                "Tasks that died while they followed a kind, and were replaced, by kind",
+                &self.deaths,
+            ),
         ];
         for (name, help, counter) in counters {
             registry.register(name, help, counter.clone());
@@ -79,6 +86,11 @@ impl Metrics {
             "Whether the API server has the kind, by kind that a cluster may do without",
             self.served.clone(),
         );
+        registry.register(
+            "troubled",
+            "1 while the kind cannot be followed as it should, by kind",
+            self.troubled.clone(),
+        );
     }
 
     pub(crate) fn renewed(&self, reason: &'static str) {
@@ -91,8 +103,18 @@ impl Metrics {
         gauge.set(i64::from(is_served));
     }
 
+    pub(crate) fn troubled(&self, kind: FactKind, is_troubled: bool) {
+        let kind = kind.resource();
+        let gauge = self.troubled.get_or_create(&OfKind { kind });
+        gauge.set(i64::from(is_troubled));
+    }
+
     pub(crate) fn list_begun(&self, kind: FactKind) {
         of_kind(&self.lists, kind);
+    }
+
+    pub(crate) fn died(&self, kind: FactKind) {
+        of_kind(&self.deaths, kind);
     }
 
     pub(crate) fn watch_asked(&self, kind: FactKind) {
@@ -148,6 +170,7 @@ mod tests {
         metrics.list_begun(FactKind::Pod);
         metrics.watch_asked(FactKind::Pod);
         metrics.event_received(FactKind::Pod);
+        metrics.died(FactKind::Pod);
         metrics.object_unusable(FactKind::EndpointSlice, "address_type");
         metrics.part_skipped(FactKind::Service, "port");
         metrics.restarted(FactKind::Job, "gone");
@@ -161,6 +184,7 @@ mod tests {
                 "lockstep_source_lists_total{kind=\"pods\"} 1",
                 "lockstep_source_watches_total{kind=\"pods\"} 1",
                 "lockstep_source_events_total{kind=\"pods\"} 1",
+                "lockstep_source_deaths_total{kind=\"pods\"} 1",
                 "lockstep_source_unusable_objects_total{kind=\"endpointslices\",\
                  reason=\"address_type\"} 1",
                 "lockstep_source_skipped_parts_total{kind=\"services\",reason=\"port\"} 1",

@@ -1,34 +1,25 @@
-//! The API server as a source of facts: one follower a kind, one channel for all.
+//! The API server as a source of facts.
 
 use kube::Client;
-use lockstep_catalog::{FactSession, FactSource, Listed, Resume, SourceError, SourceEvent};
+use lockstep_catalog::{FactSource, Listed, Resume, SourceError};
 use lockstep_model::FactKind;
 use std::sync::Arc;
-use tokio::{sync::mpsc, task::JoinSet};
 
 use crate::{
-    Metrics,
+    KubernetesSession, Metrics,
     access::Access,
     connect::Way,
-    watch::{Follower, list, reach},
+    troubles::Troubles,
+    watch::{list, reach},
 };
-
-/// How many events wait before the followers do: what one batch may hold.
-const EVENTS_MAX: usize = 1000;
 
 /// A Kubernetes API server. Clones share connection and counters.
 #[derive(Clone)]
 pub struct KubernetesSource {
-    access: Access,
+    pub(crate) access: Access,
     url: Arc<str>,
     metrics: Metrics,
-}
-
-/// One run of watches against an API server. Dropping it ends every request.
-#[derive(Debug)]
-pub struct KubernetesSession {
-    events: mpsc::Receiver<SourceEvent>,
-    followers: JoinSet<()>,
+    pub(crate) troubles: Troubles,
 }
 
 impl KubernetesSource {
@@ -37,8 +28,15 @@ impl KubernetesSource {
         Self {
             access: Access::new(client, way, metrics.clone()),
             url: url.into(),
+            troubles: Troubles::new(metrics.clone()),
             metrics,
         }
+    }
+
+    /// What goes wrong just now, one sentence for each kind that has trouble.
+    #[must_use]
+    pub fn problems(&self) -> Vec<String> {
+        self.troubles.sentences()
     }
 
     /// The counters, to be registered once.
@@ -58,14 +56,8 @@ impl FactSource for KubernetesSource {
     type Session = KubernetesSession;
 
     /// Must be called within a tokio runtime: each kind has a task of its own.
-    fn follow(&self, mut resume: Resume) -> KubernetesSession {
-        let (sender, events) = mpsc::channel(EVENTS_MAX);
-        let mut followers = JoinSet::new();
-        for kind in FactKind::ALL {
-            let follower = Follower::new(self.access.clone(), kind, self.metrics.clone());
-            followers.spawn(follower.run(resume.remove(&kind), sender.clone()));
-        }
-        KubernetesSession { events, followers }
+    fn follow(&self, resume: Resume) -> KubernetesSession {
+        KubernetesSession::begin(self.clone(), resume)
     }
 
     async fn list(&self) -> Result<Vec<Listed>, SourceError> {
@@ -82,30 +74,5 @@ impl FactSource for KubernetesSource {
 
     fn describe(&self) -> String {
         self.url.to_string()
-    }
-}
-
-impl FactSession for KubernetesSession {
-    /// # Panics
-    ///
-    /// When a follower has panicked, so that a kind never goes unwatched in silence.
-    async fn next(&mut self) -> Vec<SourceEvent> {
-        let mut told = Vec::new();
-        loop {
-            tokio::select! {
-                biased;
-                1.. = self.events.recv_many(&mut told, EVENTS_MAX) => return told,
-                Some(ended) = self.followers.join_next() => {
-                    if let Err(error) = ended
-                        && let Ok(panic) = error.try_into_panic()
-                    {
-                        std::panic::resume_unwind(panic);
-                    }
-                }
-                // No follower ends while its channel is open, so this is never reached;
-                // a session without followers would have nothing more to tell.
-                else => std::future::pending().await,
-            }
-        }
     }
 }

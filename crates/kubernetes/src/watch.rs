@@ -33,6 +33,23 @@ mod version;
 
 #[cfg(test)]
 pub(crate) use decode::page;
+pub(crate) use machine::Begin;
 pub(crate) use once::list;
 pub(crate) use reach::reach;
 pub(crate) use shell::Follower;
+
+/// A source of a server in this process.
+#[cfg(test)]
+pub(crate) fn given<S, B>(service: S) -> crate::KubernetesSource
+where
+    S: tower::Service<http::Request<kube::client::Body>, Response = http::Response<B>>
+        + Send
+        + 'static,
+    S::Error: Into<tower::BoxError>,
+    S::Future: Send + 'static,
+    B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
+    B::Error: Into<tower::BoxError>,
+{
+    let client = kube::Client::new(service, "default");
+    crate::KubernetesSource::new(client, crate::connect::Way::Given, "a test")
+}

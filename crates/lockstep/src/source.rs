@@ -69,14 +69,14 @@ impl Source {
         }
     }
 
-    /// Files and objects of a folder that could not be used, one sentence
-    /// each. Objects of an API server are named in the log and counted in a
-    /// metric: there may be thousands.
+    /// Files and objects of a folder that could not be used, and kinds of an API
+    /// server that cannot be followed just now, one sentence each. Objects of an API
+    /// server are named in the log and counted in a metric: there may be thousands.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         match self {
             Self::Manifests(source) => source.problems().iter().map(ToString::to_string).collect(),
-            Self::Kubernetes(_) => Vec::new(),
+            Self::Kubernetes(source) => source.problems(),
         }
     }
 }

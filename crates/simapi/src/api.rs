@@ -96,6 +96,12 @@ pub enum UseError {
         /// The object's kind.
         kind: String,
     },
+    /// What was then is not remembered.
+    #[error("resource version {resource_version} is older than the history of the server")]
+    Forgotten {
+        /// The resource version as given.
+        resource_version: u64,
+    },
     /// There is no such object to delete.
     #[error("{kind} {namespace}/{name} not found")]
     Missing {
@@ -316,9 +322,10 @@ impl SimApi {
             (change(&mut store, UnixSeconds::now()), store.revision())
         };
         self.shared.newest.send_if_modified(|newest| {
-            let is_newer = revision > *newest;
-            *newest = revision.max(*newest);
-            is_newer
+            // A restored store is at an older one.
+            let is_other = revision != *newest;
+            *newest = revision;
+            is_other
         });
         result
     }

@@ -11,6 +11,7 @@
 //! Pure: no clock, no input or output; the caller brings the time of day.
 
 mod definitions;
+mod faults;
 mod history;
 mod listing;
 mod watch;
@@ -53,6 +54,10 @@ pub(crate) struct Store {
     held: BTreeMap<&'static Kind, u64>,
     /// How often the watches of a kind were silenced.
     silences: BTreeMap<&'static Kind, u64>,
+    /// How many of the next changes of a kind no watch will be told.
+    losing: BTreeMap<&'static Kind, usize>,
+    /// How many revisions lists and watches are behind.
+    lag: u64,
     revision: u64,
     born: u64,
 }
@@ -83,6 +88,8 @@ impl Store {
             definitions: Definitions::all(),
             held: BTreeMap::new(),
             silences: BTreeMap::new(),
+            losing: BTreeMap::new(),
+            lag: 0,
             revision: FIRST_REVISION,
             born: 0,
         }
@@ -128,12 +135,14 @@ impl Store {
         let objects = self.objects.entry(kind).or_default();
         let previous = objects.insert(key.clone(), Arc::clone(&object));
         let change = Change::Put(Arc::clone(&object));
+        let is_lost = self.loses(kind);
         self.history.push(Event {
             revision: self.revision,
             kind,
             key,
             previous,
             change,
+            is_lost,
         });
         object
     }
@@ -150,12 +159,14 @@ impl Store {
             self.revision.to_string().into(),
         );
         let last = Arc::new(last);
+        let is_lost = self.loses(kind);
         self.history.push(Event {
             revision: self.revision,
             kind,
             key: key.clone(),
             previous: Some(previous),
             change: Change::Removed(Arc::clone(&last)),
+            is_lost,
         });
         Some(last)
     }
@@ -182,27 +193,6 @@ impl Store {
             self.remove(kind, key);
         }
         self.install(kind, Vec::new());
-    }
-
-    /// Holds back from watches every change of a kind after now; those that
-    /// are held back already stay so.
-    pub(crate) fn hold(&mut self, kind: &'static Kind) {
-        self.held.entry(kind).or_insert(self.revision);
-    }
-
-    /// Tells watches what was held back, and what comes.
-    pub(crate) fn release(&mut self, kind: &'static Kind) {
-        self.held.remove(kind);
-    }
-
-    /// How often the watches of a kind were silenced.
-    pub(crate) fn silences(&self, kind: &'static Kind) -> u64 {
-        self.silences.get(kind).copied().unwrap_or_default()
-    }
-
-    /// Silences the watches of a kind that are open now.
-    pub(crate) fn silence(&mut self, kind: &'static Kind) {
-        *self.silences.entry(kind).or_default() += 1;
     }
 
     /// Forgets all history up to now: whoever asks for an older revision from

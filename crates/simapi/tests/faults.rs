@@ -185,3 +185,84 @@ async fn the_events_of_one_kind_wait_until_they_are_released() {
         other => panic!("{other:?}"),
     }
 }
+
+/// What a list shows, and at which resource version.
+async fn listed(client: &Client) -> (Vec<String>, String) {
+    let maps = Api::<ConfigMap>::namespaced(client.clone(), "default");
+    let list = maps.list(&ListParams::default()).await.unwrap();
+    let names = list.items.iter();
+    let names = names.filter_map(|map| map.metadata.name.clone());
+    (names.collect(), list.metadata.resource_version.unwrap())
+}
+
+async fn watch_from(
+    client: &Client,
+    at: &str,
+) -> Result<impl Stream<Item = Result<WatchEvent<ConfigMap>, Error>> + Unpin + use<>, Error> {
+    let maps = Api::<ConfigMap>::namespaced(client.clone(), "default");
+    let stream = maps.watch(&WatchParams::default(), at).await?;
+    Ok(Box::pin(stream))
+}
+
+#[tokio::test]
+async fn a_lost_event_is_shown_by_lists_alone() {
+    let (api, client) = sim();
+    let before = listed(&client).await.1;
+    let mut watch = watch_from(&client, &before).await.unwrap();
+    api.lose_events("ConfigMap", 2).unwrap();
+    put(&api, "ConfigMap", "a");
+    put(&api, "Secret", "not-lost");
+    api.delete("ConfigMap", "default", "a").unwrap();
+    put(&api, "ConfigMap", "b");
+    for watch in [&mut watch, &mut watch_from(&client, &before).await.unwrap()] {
+        match next(watch).await {
+            Some(WatchEvent::Added(map)) => assert_eq!(map.metadata.name.unwrap(), "b"),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(listed(&client).await.0, ["b"]);
+}
+
+#[tokio::test]
+async fn a_server_that_lags_shows_what_was_and_catches_up() {
+    let (api, client) = sim();
+    put(&api, "ConfigMap", "a");
+    let (_, at_a) = listed(&client).await;
+    put(&api, "ConfigMap", "b");
+    let (_, at_b) = listed(&client).await;
+    api.lag(1);
+    assert_eq!(listed(&client).await, (vec!["a".to_owned()], at_a.clone()));
+    let mut watch = watch_from(&client, &at_a).await.unwrap();
+    api.lag(0);
+    match next(&mut watch).await {
+        Some(WatchEvent::Added(map)) => assert_eq!(map.metadata.name.unwrap(), "b"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(listed(&client).await.1, at_b);
+}
+
+#[tokio::test]
+async fn a_restored_store_is_as_it_was_and_counts_from_there() {
+    let (api, client) = sim();
+    put(&api, "ConfigMap", "a");
+    let (_, backup) = listed(&client).await;
+    put(&api, "ConfigMap", "b");
+    api.delete("ConfigMap", "default", "a").unwrap();
+    let (_, late) = listed(&client).await;
+    let mut open = watch_from(&client, &late).await.unwrap();
+    api.restore(backup.parse().unwrap()).unwrap();
+    assert!(next(&mut open).await.is_none());
+    assert_eq!(
+        listed(&client).await,
+        (vec!["a".to_owned()], backup.clone())
+    );
+    put(&api, "ConfigMap", "c");
+    let (names, now) = listed(&client).await;
+    assert_eq!(names, ["a", "c"]);
+    assert_eq!(now.parse(), backup.parse::<u64>().map(|it| it + 1));
+    let forgotten = api.restore(0).unwrap_err().to_string();
+    assert_eq!(
+        forgotten,
+        "resource version 0 is older than the history of the server"
+    );
+}

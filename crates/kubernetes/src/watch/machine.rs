@@ -23,6 +23,15 @@ use serving::{Denial, Serving};
 pub(crate) use serving::{News, nothing};
 use trouble::Trouble;
 
+/// How to begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// With a watch from this place.
+    After(Cursor),
+    /// With a list, which may not be older than this.
+    Afresh(Option<Cursor>),
+}
+
 /// The one thing to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
@@ -149,16 +158,18 @@ enum Next {
 }
 
 impl Machine {
-    /// Starts with a watch from `resume`; without one, or with one that no server can
-    /// have meant, with a list.
-    pub(crate) fn new(kind: FactKind, resume: Option<Cursor>) -> Self {
-        let floor = resume.filter(usable);
+    /// A cursor that no server can have meant counts as none.
+    pub(crate) fn new(kind: FactKind, begin: Begin) -> Self {
+        let (floor, phase) = match begin {
+            Begin::After(at) if usable(&at) => (Some(at.clone()), Phase::Opening { from: at }),
+            Begin::Afresh(Some(at)) if usable(&at) => {
+                (Some(at), Phase::Listing(Gathered::default()))
+            }
+            Begin::After(_) | Begin::Afresh(_) => (None, Phase::Listing(Gathered::default())),
+        };
         Self {
             kind,
-            phase: match floor.clone() {
-                Some(from) => Phase::Opening { from },
-                None => Phase::Listing(Gathered::default()),
-            },
+            phase,
             serving: Serving::new(kind, floor.as_ref()),
             floor,
             trouble: Trouble::default(),

@@ -8,7 +8,7 @@ use super::{
     failure::{Failure, FailureKind},
     machine::{End, News, Restart},
 };
-use crate::Metrics;
+use crate::{Metrics, troubles::Troubles};
 
 /// How many complaints of one kind are remembered, so as not to repeat them.
 const NAMED_MAX: usize = 1000;
@@ -18,8 +18,19 @@ const NAMED_MAX: usize = 1000;
 pub(super) struct Report {
     kind: FactKind,
     metrics: Metrics,
+    troubles: Troubles,
+    standing: Standing,
     named: BTreeSet<String>,
     refusals: Repeats,
+}
+
+/// What was noted of the kind's troubles.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Nothing by this follower.
+    Unknown,
+    Well,
+    Troubled,
 }
 
 /// How often the same refusal came in a row. Told the first time, the second,
@@ -59,10 +70,12 @@ impl Restart {
 }
 
 impl Report {
-    pub(super) fn new(kind: FactKind, metrics: Metrics) -> Self {
+    pub(super) fn new(kind: FactKind, metrics: Metrics, troubles: Troubles) -> Self {
         Self {
             kind,
             metrics,
+            troubles,
+            standing: Standing::Unknown,
             named: BTreeSet::new(),
             refusals: Repeats::default(),
         }
@@ -86,6 +99,19 @@ impl Report {
         tracing::debug!(kind = %self.kind, reason = restart.label(), "begins again");
     }
 
+    /// The kind is told as it should be.
+    pub(super) fn well(&mut self) {
+        if self.standing != Standing::Well {
+            self.standing = Standing::Well;
+            self.troubles.clear(self.kind);
+        }
+    }
+
+    fn troubled(&mut self, what: String) {
+        self.standing = Standing::Troubled;
+        self.troubles.note(self.kind, what);
+    }
+
     pub(super) fn failed(&mut self, request: &'static str, failure: &Failure) {
         let (kind, reason) = (self.kind, &failure.reason);
         if kind.is_optional() && failure.kind == FailureKind::NotServed {
@@ -95,6 +121,7 @@ impl Report {
         if let Some(times) = self.refusals.worth_telling(request, reason) {
             tracing::warn!(%kind, request, reason, times, "api server refused");
         }
+        self.troubled(format!("{request}: {reason}"));
     }
 
     pub(super) fn news(&self, news: News) {
@@ -111,12 +138,13 @@ impl Report {
         }
     }
 
-    pub(super) fn ended(&self, end: End, open_for: Duration, reason: &str) {
+    pub(super) fn ended(&mut self, end: End, open_for: Duration, reason: &str) {
         let (kind, open_ms) = (self.kind, open_for.as_millis());
         match end {
             End::Closed => tracing::debug!(%kind, open_ms, "watch closed"),
             End::Broken | End::Silent | End::Garbled => {
                 tracing::warn!(%kind, open_ms, reason, "watch ended");
+                self.troubled(format!("watch ended: {reason}"));
             }
         }
     }

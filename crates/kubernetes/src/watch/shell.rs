@@ -11,7 +11,7 @@ use super::{
     ask::{ask, page, send, unsent},
     decode::Line,
     failure::Failure,
-    machine::{Act, End, Input, Machine},
+    machine::{Act, Begin, End, Input, Machine},
     pace::{OPEN_DEADLINE, give_up_after, watch_seconds},
     report::Report,
     request,
@@ -19,7 +19,7 @@ use super::{
     version::Version,
 };
 use crate::{
-    Metrics,
+    KubernetesSource,
     access::{Access, Distrust, Taken},
 };
 
@@ -34,19 +34,20 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    pub(crate) fn new(access: Access, kind: FactKind, metrics: Metrics) -> Self {
+    pub(crate) fn new(source: &KubernetesSource, kind: FactKind) -> Self {
+        let metrics = source.metrics().clone();
         Self {
-            taken: access.taken(),
-            access,
+            taken: source.access.taken(),
+            access: source.access.clone(),
             kind,
-            report: Report::new(kind, metrics),
+            report: Report::new(kind, metrics, source.troubles.clone()),
             stream: None,
         }
     }
 
     /// Runs until nobody listens any more.
-    pub(crate) async fn run(mut self, resume: Option<Cursor>, events: mpsc::Sender<SourceEvent>) {
-        let mut machine = Machine::new(self.kind, resume);
+    pub(crate) async fn run(mut self, begin: Begin, events: mpsc::Sender<SourceEvent>) {
+        let mut machine = Machine::new(self.kind, begin);
         let mut act = machine.act();
         loop {
             let input = self.perform(act).await;
@@ -57,10 +58,13 @@ impl Follower {
             if let Some(news) = step.news {
                 self.report.news(news);
             }
-            if let Some(event) = step.emit
-                && events.send(event).await.is_err()
-            {
-                return;
+            if let Some(event) = step.emit {
+                if event.proves().is_some() {
+                    self.report.well();
+                }
+                if events.send(event).await.is_err() {
+                    return;
+                }
             }
             act = step.act;
         }

@@ -1,7 +1,7 @@
 //! What only the simulation can do: refuse on demand, and hold odd objects.
 
 use lockstep_catalog::{FactSource, Resume};
-use lockstep_kubernetes::connect_to;
+use lockstep_kubernetes::{KubernetesSource, connect_to};
 use lockstep_model::{FactKey, FactKind};
 use lockstep_simapi::{Behaviour, GoneForm, Options, Rejection, SimApi, Verb};
 use serde_json::{Value, json};
@@ -24,6 +24,15 @@ pub(crate) fn service(name: &str) -> Value {
     objects::service(name, json!({}))
 }
 
+/// The metrics of a source, as a scrape shows them.
+fn page(source: &KubernetesSource) -> String {
+    let mut registry = prometheus_client::registry::Registry::default();
+    source.metrics().register(&mut registry);
+    let mut page = String::new();
+    prometheus_client::encoding::text::encode(&mut page, &registry).unwrap();
+    page
+}
+
 fn key(name: &str) -> FactKey {
     FactKey::named(FactKind::Service, "shop", name)
 }
@@ -44,8 +53,21 @@ async fn a_kind_that_is_refused_delays_no_other_and_comes_when_it_may() {
         .await;
     assert!(known.fact(&key("web")).is_some());
     assert!(!known.lists.contains_key(&FactKind::Pod));
+    let problems = source.problems();
+    let [problem] = problems.as_slice() else {
+        panic!("{problems:?}");
+    };
+    assert!(problem.starts_with("pods, for "), "{problem}");
+    assert!(
+        problem.ends_with(" s: list: status 403: forbidden by the simulation"),
+        "{problem}"
+    );
+    let troubled = "lockstep_source_troubled{kind=\"pods\"}";
+    assert!(page(&source).contains(&format!("{troubled} 1")));
     api.set_behaviour(Behaviour::default());
     known.learn_until(&mut session, Known::is_complete).await;
+    assert_eq!(source.problems(), [""; 0]);
+    assert!(page(&source).contains(&format!("{troubled} 0")));
 }
 
 #[tokio::test]
@@ -178,10 +200,7 @@ async fn an_odd_object_spoils_nothing_else_and_is_counted() {
     assert_eq!(known.fact(&key("web")).cloned(), before);
     // An audit meets them again, and neither names nor counts them.
     source.list().await.unwrap();
-    let mut registry = prometheus_client::registry::Registry::default();
-    source.metrics().register(&mut registry);
-    let mut page = String::new();
-    prometheus_client::encoding::text::encode(&mut page, &registry).unwrap();
+    let page = page(&source);
     for line in [
         "lockstep_source_unusable_objects_total{kind=\"services\",reason=\"undecodable\"} 2",
         "lockstep_source_unusable_objects_total{kind=\"endpointslices\",reason=\"address_type\"} 1",

@@ -86,6 +86,38 @@ impl SimApi {
         Ok(())
     }
 
+    /// Tells no watch anything of the next `count` changes of this kind, neither now nor
+    /// later: only lists show them. `kind` is a kind or its plural name.
+    ///
+    /// # Errors
+    ///
+    /// [`UseError::UnknownKind`].
+    pub fn lose_events(&self, kind: &str, count: usize) -> Result<(), UseError> {
+        let found = known(kind)?;
+        self.write(|store, _| store.lose(found, count));
+        Ok(())
+    }
+
+    /// Shows lists and watches what was `revisions` changes ago, from now on and until told
+    /// otherwise, though not what is compacted: as a server does whose copy of the store is
+    /// behind. Gets and writes see what is. 0 is a healthy server.
+    pub fn lag(&self, revisions: u64) {
+        self.write(|store, _| store.lag(revisions));
+        self.wake_watches();
+    }
+
+    /// Goes back to what was at a resource version, and gives the numbers after it once
+    /// more, as a store does that was restored from a backup. Ends all open watches.
+    ///
+    /// # Errors
+    ///
+    /// [`UseError::Forgotten`] if that is not remembered.
+    pub fn restore(&self, resource_version: u64) -> Result<(), UseError> {
+        let restored = self.write(|store, _| store.restore(resource_version));
+        self.close_watches();
+        restored.ok_or(UseError::Forgotten { resource_version })
+    }
+
     /// Tells watches of this kind what was held back, in order.
     ///
     /// # Errors

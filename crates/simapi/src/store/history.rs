@@ -17,6 +17,8 @@ pub(crate) struct Event {
     /// The object before, if it existed.
     pub(crate) previous: Option<Arc<Value>>,
     pub(crate) change: Change,
+    /// Whether no watch is told of it.
+    pub(crate) is_lost: bool,
 }
 
 /// What became of the object.
@@ -67,6 +69,13 @@ impl History {
         self.compacted = self.compacted.max(revision);
     }
 
+    /// Takes out the events after `revision`, oldest first; `None` if some are lost.
+    pub(crate) fn forget_after(&mut self, revision: u64) -> Option<Vec<Event>> {
+        let kept = self.place_after(revision)?;
+        self.compacted = self.compacted.min(revision);
+        Some(self.events.drain(kept..).collect())
+    }
+
     /// The oldest revision that a new request may start from.
     pub(crate) fn compacted(&self) -> u64 {
         self.compacted
@@ -74,11 +83,14 @@ impl History {
 
     /// The events after `revision`, oldest first; `None` if some are lost.
     pub(crate) fn after(&self, revision: u64) -> Option<impl DoubleEndedIterator<Item = &Event>> {
-        // Revisions are consecutive, so a revision is a place in the queue.
-        let skipped = revision.checked_sub(self.trimmed)?;
-        let skipped = usize::try_from(skipped)
-            .unwrap_or(usize::MAX)
-            .min(self.events.len());
+        let skipped = self.place_after(revision)?;
         Some(self.events.range(skipped..))
+    }
+
+    /// Revisions are consecutive, so a revision is a place in the queue.
+    fn place_after(&self, revision: u64) -> Option<usize> {
+        let skipped = revision.checked_sub(self.trimmed)?;
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        Some(skipped.min(self.events.len()))
     }
 }

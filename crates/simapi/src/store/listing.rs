@@ -135,11 +135,11 @@ impl Store {
     /// The revision to show, and the key to start after.
     fn place(&self, at: &ListAt) -> Result<(u64, Option<ObjectKey>), Refusal> {
         match at {
-            ListAt::Newest => Ok((self.revision, None)),
-            ListAt::NotOlderThan(wanted) | ListAt::Exact(wanted) if *wanted > self.revision => {
-                Err(Refusal::too_new(*wanted, self.revision))
+            ListAt::Newest => Ok((self.shown(), None)),
+            ListAt::NotOlderThan(wanted) | ListAt::Exact(wanted) if *wanted > self.shown() => {
+                Err(Refusal::too_new(*wanted, self.shown()))
             }
-            ListAt::NotOlderThan(_) => Ok((self.revision, None)),
+            ListAt::NotOlderThan(_) => Ok((self.shown(), None)),
             ListAt::Exact(wanted) if *wanted < self.history.compacted() => {
                 Err(Refusal::expired_list())
             }
@@ -151,8 +151,8 @@ impl Store {
     fn place_of_continuation(&self, token: &str) -> Result<(u64, Option<ObjectKey>), Refusal> {
         let continuation = Continuation::parse(token)?;
         match continuation.revision {
-            None => Ok((self.revision, Some(continuation.after))),
-            Some(wanted) if wanted > self.revision => Err(Refusal::too_new(wanted, self.revision)),
+            None => Ok((self.shown(), Some(continuation.after))),
+            Some(wanted) if wanted > self.shown() => Err(Refusal::too_new(wanted, self.shown())),
             Some(wanted) if wanted < self.history.compacted() => Err(continuation.expired()),
             Some(wanted) => Ok((wanted, Some(continuation.after))),
         }

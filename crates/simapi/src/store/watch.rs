@@ -57,7 +57,7 @@ impl Watch {
         selection: Selection,
         from: WatchFrom,
     ) -> Result<(Self, Vec<WatchEvent>), Refusal> {
-        let now = store.revision;
+        let now = store.shown();
         // What was before the definition is not known to whoever serves it.
         let oldest = store.history.compacted().max(store.definitions.since(kind));
         let (cursor, initial) = match from {
@@ -126,18 +126,19 @@ impl Watch {
     fn last_to_tell(&self, store: &Store) -> u64 {
         let end = store.definitions.end_of(self.kind, self.edition);
         let held = store.held.get(self.kind).copied();
-        end.unwrap_or(u64::MAX).min(held.unwrap_or(u64::MAX))
+        let least = end.unwrap_or(u64::MAX).min(held.unwrap_or(u64::MAX));
+        least.min(store.shown())
     }
 
     /// A bookmark of what has been told; none while the client is ahead of us.
     pub(crate) fn bookmark(&self, store: &Store) -> Option<WatchEvent> {
-        (self.cursor <= store.revision).then_some(WatchEvent::Bookmark(self.cursor))
+        (self.cursor <= store.shown()).then_some(WatchEvent::Bookmark(self.cursor))
     }
 
     /// What the change means to this client: an object that begins or ceases
     /// to match the selection is added or deleted, whatever really happened.
     fn translate(&self, event: &Event) -> Option<WatchEvent> {
-        if event.kind != self.kind {
+        if event.kind != self.kind || event.is_lost {
             return None;
         }
         let before = event

@@ -111,7 +111,7 @@ fn listed(names: &[&str], at: &str) -> SourceEvent {
 
 /// A machine that reads a watch from `at`.
 fn reading(at: &str) -> Machine {
-    let mut machine = Machine::new(KIND, Some(cursor(at)));
+    let mut machine = Machine::new(KIND, Begin::After(cursor(at)));
     assert_eq!(machine.act(), watch(at));
     assert_eq!(machine.step(Input::WatchOpened), opened());
     machine
@@ -119,7 +119,7 @@ fn reading(at: &str) -> Machine {
 
 #[test]
 fn it_lists_all_pages_tells_them_at_once_and_watches_from_there() {
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     assert_eq!(machine.act(), list(None));
     let step = machine.step(page(&["a"], "7", Some("t1")));
     assert_eq!(step, silent(list(Some("t1")), None));
@@ -137,7 +137,7 @@ fn it_lists_all_pages_tells_them_at_once_and_watches_from_there() {
 
 #[test]
 fn what_a_server_owes_us_proves_that_it_is_there_and_a_failure_does_not() {
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     let mut proved = |input| machine.step(input).emit.and_then(|event| event.proves());
     assert_eq!(proved(page(&["a"], "7", Some("t"))), None);
     assert_eq!(proved(page(&["b"], "7", None)), Some(KIND));
@@ -175,7 +175,10 @@ fn with_a_cursor_it_watches_and_never_lists() {
 #[test]
 fn a_cursor_that_means_any_place_is_no_cursor() {
     for at in ["", "0", "not served"] {
-        assert_eq!(Machine::new(KIND, Some(cursor(at))).act(), list(None));
+        assert_eq!(
+            Machine::new(KIND, Begin::After(cursor(at))).act(),
+            list(None)
+        );
     }
 }
 
@@ -209,7 +212,7 @@ fn an_undecodable_object_is_passed_over_in_silence() {
 
 #[test]
 fn a_failure_on_page_three_begins_the_list_again_and_shows_nothing_of_it() {
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     machine.step(page(&["a"], "7", Some("t1")));
     machine.step(page(&["b"], "7", Some("t2")));
     let step = machine.step(Input::ListFailed(failure(FailureKind::Other)));
@@ -221,7 +224,7 @@ fn a_failure_on_page_three_begins_the_list_again_and_shows_nothing_of_it() {
 
 #[test]
 fn pages_of_two_moments_are_no_list() {
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     machine.step(page(&["a"], "7", Some("t1")));
     let step = machine.step(page(&["b"], "8", None));
     assert_eq!(step, silent(wait(1), Some(Restart::ListFailed)));
@@ -229,7 +232,7 @@ fn pages_of_two_moments_are_no_list() {
 
 #[test]
 fn failures_in_a_row_wait_longer_and_a_complete_list_forgets_them() {
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     for failures in 1..=5 {
         let step = machine.step(Input::ListFailed(failure(FailureKind::Other)));
         assert_eq!(step, silent(wait(failures), Some(Restart::ListFailed)));
@@ -249,7 +252,7 @@ fn a_server_that_wants_to_be_left_alone_is() {
         ..failure(FailureKind::Other)
     };
     let pause = Act::Wait(Pause::after(1, retry_after));
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     let step = machine.step(Input::ListFailed(busy()));
     assert_eq!(step, silent(pause.clone(), Some(Restart::ListFailed)));
     let mut machine = reading("7");
@@ -259,7 +262,7 @@ fn a_server_that_wants_to_be_left_alone_is() {
 
 #[test]
 fn a_410_on_a_continue_token_lists_again_at_once() {
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     machine.step(page(&["a"], "7", Some("t1")));
     let step = machine.step(Input::ListFailed(failure(FailureKind::Gone)));
     assert_eq!(step, silent(list(None), Some(Restart::Gone)));
@@ -270,7 +273,7 @@ fn a_410_on_a_continue_token_lists_again_at_once() {
 #[test]
 fn a_410_on_the_watch_relists_once_whether_as_status_or_inside_the_stream() {
     for kind in [FailureKind::Gone, FailureKind::BadRequest] {
-        let mut refused = Machine::new(KIND, Some(cursor("7")));
+        let mut refused = Machine::new(KIND, Begin::After(cursor("7")));
         let mut broken_off = reading("7");
         broken_off.step(changed("a", "8"));
         for machine in [&mut refused, &mut broken_off] {
@@ -287,7 +290,7 @@ fn a_410_on_the_watch_relists_once_whether_as_status_or_inside_the_stream() {
 
 #[test]
 fn a_server_that_always_says_410_is_not_listed_in_a_circle() {
-    let mut machine = Machine::new(KIND, Some(cursor("7")));
+    let mut machine = Machine::new(KIND, Begin::After(cursor("7")));
     let gone = || Input::WatchFailed(failure(FailureKind::Gone));
     assert_eq!(machine.step(gone()).act, list(None));
     for times in 1..=4 {
@@ -305,7 +308,7 @@ fn a_server_that_always_says_410_is_not_listed_in_a_circle() {
 /// nothing ends, and the first watch that is served goes on as if nothing had been.
 #[test]
 fn ten_minutes_of_410_are_endured_with_growing_pauses() {
-    let mut machine = Machine::new(KIND, Some(cursor("7")));
+    let mut machine = Machine::new(KIND, Begin::After(cursor("7")));
     let gone = || Input::WatchFailed(failure(FailureKind::Gone));
     let (mut waited, mut lists, mut longest) = (Duration::ZERO, 0, Duration::ZERO);
     let mut act = machine.step(gone()).act;
@@ -374,7 +377,7 @@ fn a_watch_that_ends_at_once_waits_longer_each_time() {
         (End::Silent, Restart::Silent),
         (End::Garbled, Restart::Garbled),
     ] {
-        let mut machine = Machine::new(KIND, Some(cursor("7")));
+        let mut machine = Machine::new(KIND, Begin::After(cursor("7")));
         for times in 1..=3 {
             machine.step(Input::WatchOpened);
             let step = machine.step(ended(end, 0));
@@ -391,7 +394,7 @@ fn a_good_watch_that_breaks_waits_only_briefly() {
         (End::Silent, Restart::Silent),
         (End::Garbled, Restart::Garbled),
     ] {
-        let mut machine = Machine::new(KIND, Some(cursor("7")));
+        let mut machine = Machine::new(KIND, Begin::After(cursor("7")));
         for at in ["8", "9", "10"] {
             machine.step(Input::WatchOpened);
             machine.step(changed("a", at));
@@ -454,7 +457,7 @@ fn a_list_that_is_newer_or_cannot_be_compared_is_believed() {
 
 #[test]
 fn a_server_that_stays_behind_the_cursor_is_listed_when_patience_ends() {
-    let mut machine = Machine::new(KIND, Some(cursor("100")));
+    let mut machine = Machine::new(KIND, Begin::After(cursor("100")));
     for times in 1..=PATIENCE {
         let step = machine.step(Input::WatchFailed(failure(FailureKind::TooNew)));
         assert_eq!(step, silent(wait(times), Some(Restart::WatchFailed)));
@@ -472,7 +475,7 @@ fn a_server_that_stays_behind_the_cursor_is_listed_when_patience_ends() {
 
 #[test]
 fn an_unreadable_place_in_history_is_stepped_over_by_a_list() {
-    let mut machine = Machine::new(KIND, Some(cursor("100")));
+    let mut machine = Machine::new(KIND, Begin::After(cursor("100")));
     for _ in 0..PATIENCE {
         machine.step(Input::WatchOpened);
         machine.step(ended(End::Garbled, 0));
@@ -498,10 +501,10 @@ fn inputs() -> Vec<Input> {
 
 #[test]
 fn an_outcome_of_another_act_changes_nothing() {
-    let listing = || Machine::new(KIND, None);
-    let opening = || Machine::new(KIND, Some(cursor("7")));
+    let listing = || Machine::new(KIND, Begin::Afresh(None));
+    let opening = || Machine::new(KIND, Begin::After(cursor("7")));
     let waiting = || {
-        let mut machine = Machine::new(KIND, None);
+        let mut machine = Machine::new(KIND, Begin::Afresh(None));
         machine.step(Input::ListFailed(failure(FailureKind::Other)));
         machine
     };

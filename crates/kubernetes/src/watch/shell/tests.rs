@@ -8,7 +8,7 @@ use futures::{
 use http::{Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::StreamBody;
-use kube::{Client, client::Body};
+use kube::client::Body;
 use lockstep_catalog::Listed;
 use lockstep_model::{Fact, FactKey};
 use std::{
@@ -19,7 +19,7 @@ use std::{
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::connect::Way;
+use crate::watch::given;
 
 mod optional;
 mod silence;
@@ -62,12 +62,12 @@ impl Scene {
             async move { Ok::<_, Infallible>(respond(answer).await) }
         });
         let (sender, events) = mpsc::channel(100);
-        let follower = Follower::new(given(service), KIND, Metrics::default());
+        let follower = Follower::new(&given(service), KIND);
         let resume = resume.map(|cursor| Cursor(cursor.into()));
         Self {
             asked,
             events,
-            _follower: tokio::spawn(follower.run(resume, sender)),
+            _follower: tokio::spawn(follower.run(begin(resume), sender)),
         }
     }
 
@@ -93,16 +93,8 @@ impl Scene {
     }
 }
 
-/// The way to a server in this process.
-fn given<S, B>(service: S) -> Access
-where
-    S: tower::Service<Request<Body>, Response = Response<B>, Error = Infallible> + Send + 'static,
-    S::Future: Send + 'static,
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<tower::BoxError>,
-{
-    let client = Client::new(service, "default");
-    Access::new(client, Way::Given, Metrics::default())
+fn begin(resume: Option<Cursor>) -> Begin {
+    resume.map_or(Begin::Afresh(None), Begin::After)
 }
 
 type AnyBody = StreamBody<BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;

@@ -88,7 +88,7 @@ fn gone() -> Step {
 }
 
 fn absent() -> Machine {
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     machine.step(list_denied());
     machine.step(list_denied());
     machine
@@ -96,7 +96,7 @@ fn absent() -> Machine {
 
 /// Its objects are known up to `at`.
 fn reading(version: Version, at: &str) -> Machine {
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     if version == older() {
         machine.step(list_denied());
     }
@@ -114,7 +114,7 @@ fn rest_of_round(machine: &mut Machine) -> Step {
 
 #[test]
 fn a_kind_that_is_absent_is_listed_as_empty_after_one_round() {
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     assert_eq!(machine.act(), list(best()));
     assert_eq!(machine.step(list_denied()), silent(list(older()), None));
     assert_eq!(machine.step(list_denied()), gone());
@@ -146,7 +146,7 @@ fn it_is_listed_and_followed_when_it_arrives() {
 
 #[test]
 fn an_older_version_is_used_where_the_best_one_is_not_served() {
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     machine.step(list_denied());
     let step = machine.step(page(&["a"], "7"));
     let news = News::Served(older());
@@ -176,7 +176,7 @@ fn a_watch_goes_on_in_another_version_where_it_stopped() {
 
 #[test]
 fn with_a_cursor_it_watches_and_finds_its_version() {
-    let mut machine = Machine::new(KIND, Some(cursor("7")));
+    let mut machine = Machine::new(KIND, Begin::After(cursor("7")));
     assert_eq!(machine.act(), watch(best(), "7"));
     assert_eq!(
         machine.step(watch_denied()),
@@ -189,7 +189,7 @@ fn with_a_cursor_it_watches_and_finds_its_version() {
 #[test]
 fn a_kind_that_was_absent_when_its_cursor_was_kept_is_listed() {
     let resume = nothing(KIND).cursor;
-    let mut machine = Machine::new(KIND, Some(resume));
+    let mut machine = Machine::new(KIND, Begin::After(resume));
     assert_eq!(machine.act(), list(best()));
     machine.step(list_denied());
     assert_eq!(machine.step(list_denied()), gone());
@@ -202,7 +202,7 @@ fn a_moment_of_denial_loses_nothing() {
     for resume in [None, Some(cursor("7"))] {
         let mut machine = match resume {
             None => reading(best(), "7"),
-            Some(resume) => Machine::new(KIND, Some(resume)),
+            Some(resume) => Machine::new(KIND, Begin::After(resume)),
         };
         for _ in 0..10 {
             if machine.act() == Act::Read {
@@ -226,7 +226,7 @@ fn a_kind_that_leaves_is_listed_as_empty_after_three_rounds_and_never_told_as_lo
     for resume in [None, Some(cursor("7"))] {
         let mut machine = match resume {
             None => reading(best(), "7"),
-            Some(resume) => Machine::new(KIND, Some(resume)),
+            Some(resume) => Machine::new(KIND, Begin::After(resume)),
         };
         if machine.act() == Act::Read {
             machine.step(ended(End::Closed, 60));
@@ -257,7 +257,7 @@ fn the_end_of_a_watch_by_an_error_event_may_be_a_denial_too() {
 
 #[test]
 fn a_failure_of_another_sort_begins_the_rounds_anew() {
-    let mut machine = Machine::new(KIND, Some(cursor("7")));
+    let mut machine = Machine::new(KIND, Begin::After(cursor("7")));
     for _ in 0..2 * ROUNDS_TO_LEAVE {
         machine.step(watch_denied());
         let step = machine.step(watch_denied());
@@ -286,7 +286,7 @@ fn a_list_that_is_denied_after_history_was_lost_takes_three_rounds_too() {
 
 #[test]
 fn a_second_page_that_is_denied_is_no_list() {
-    let mut machine = Machine::new(KIND, None);
+    let mut machine = Machine::new(KIND, Begin::Afresh(None));
     let first = Input::Page(Page {
         facts: facts(&["a"]),
         unread: Vec::new(),
@@ -301,13 +301,13 @@ fn a_second_page_that_is_denied_is_no_list() {
 
 #[test]
 fn a_kind_that_every_cluster_has_is_never_absent() {
-    let mut machine = Machine::new(super::KIND, None);
+    let mut machine = Machine::new(super::KIND, Begin::Afresh(None));
     for times in 1..=5 {
         let step = machine.step(list_denied());
         assert_eq!(step, silent(wait(times), Some(Restart::ListFailed)));
         machine.step(Input::TimerFired);
     }
-    let mut machine = Machine::new(super::KIND, Some(cursor("7")));
+    let mut machine = Machine::new(super::KIND, Begin::After(cursor("7")));
     for times in 1..=5 {
         let step = machine.step(watch_denied());
         assert_eq!(step, silent(wait(times), Some(Restart::WatchFailed)));

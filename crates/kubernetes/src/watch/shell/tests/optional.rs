@@ -26,11 +26,11 @@ impl Life {
 
     fn of(api: SimApi, resume: Option<Cursor>) -> Self {
         let (sender, events) = mpsc::channel(100);
-        let follower = Follower::new(given(api.clone()), KIND, Metrics::default());
+        let follower = Follower::new(&given(api.clone()), KIND);
         Self {
             api,
             events,
-            _follower: tokio::spawn(follower.run(resume, sender)),
+            _follower: tokio::spawn(follower.run(begin(resume), sender)),
         }
     }
 
@@ -159,14 +159,14 @@ async fn an_audit_lists_a_kind_that_is_not_served_as_empty_and_others_as_refused
         ..Options::default()
     };
     let api = SimApi::new(options);
-    let access = given(api.clone());
-    let metrics = Metrics::default();
-    let listed = list(&access, KIND, &metrics).await.unwrap();
+    let source = given(api.clone());
+    let (access, metrics) = (&source.access, source.metrics());
+    let listed = list(access, KIND, metrics).await.unwrap();
     assert_eq!(listed, nothing(KIND));
 
     api.install_crd_versions("Server", &["v1alpha1"]).unwrap();
     api.apply(server("v1alpha1", "a")).unwrap();
-    let listed = list(&access, KIND, &metrics).await.unwrap();
+    let listed = list(access, KIND, metrics).await.unwrap();
     assert_eq!(listed.facts.len(), 1);
 
     let denied = Fault {
@@ -178,7 +178,7 @@ async fn an_audit_lists_a_kind_that_is_not_served_as_empty_and_others_as_refused
         faults: vec![denied],
         ..Behaviour::default()
     });
-    let refused = list(&access, FactKind::Pod, &metrics).await.unwrap_err();
+    let refused = list(access, FactKind::Pod, metrics).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
         "pods could not be listed: status 404: refused by the simulation",

@@ -23,9 +23,9 @@ async fn silence(kind: FactKind, bookmark_interval: Duration) -> Silence {
         ..Options::default()
     });
     let (sender, mut events) = mpsc::channel(100);
-    let metrics = Metrics::default();
-    let follower = Follower::new(given(api.clone()), kind, metrics.clone());
-    let _follower = tokio::spawn(follower.run(None, sender));
+    let source = given(api.clone());
+    let follower = Follower::new(&source, kind);
+    let _follower = tokio::spawn(follower.run(Begin::Afresh(None), sender));
     let end = Instant::now() + HOUR;
     let (mut proved, mut longest) = (Instant::now(), Duration::ZERO);
     while Instant::now() < end {
@@ -37,7 +37,7 @@ async fn silence(kind: FactKind, bookmark_interval: Duration) -> Silence {
     Silence {
         longest_without_proof: longest,
         lists: api.counts().requests(Verb::List, kind.resource()),
-        restarts: metrics.text().matches("restarts_total{").count(),
+        restarts: source.metrics().text().matches("restarts_total{").count(),
     }
 }
 
@@ -72,9 +72,9 @@ async fn a_silent_watch_of_any_kind_is_replaced_within_30_s() {
     for kind in FactKind::ALL {
         let api = SimApi::new(Options::default());
         let (sender, mut events) = mpsc::channel(100);
-        let metrics = Metrics::default();
-        let follower = Follower::new(given(api.clone()), kind, metrics.clone());
-        let _follower = tokio::spawn(follower.run(None, sender));
+        let source = given(api.clone());
+        let follower = Follower::new(&source, kind);
+        let _follower = tokio::spawn(follower.run(Begin::Afresh(None), sender));
         let until = async |events: &mut mpsc::Receiver<SourceEvent>,
                            wanted: fn(&SourceEvent) -> bool| {
             while !wanted(&events.recv().await.unwrap()) {}
@@ -91,7 +91,7 @@ async fn a_silent_watch_of_any_kind_is_replaced_within_30_s() {
         })
         .await;
         assert!(silent.elapsed() <= Duration::from_secs(30), "{kind}");
-        let restarts = metrics.text();
+        let restarts = source.metrics().text();
         let counted = format!(
             "restarts_total{{kind=\"{}\",reason=\"silent\"}} 1",
             kind.resource()
