@@ -11,5 +11,5 @@ mod serve;
 mod service;
 
 pub use health::{HealthOf, HealthService, health};
-pub use operator::{AuditError, Health, Operator, Readiness, TransferError};
+pub use operator::{AuditError, ChangeMembersError, Health, Operator, Readiness, TransferError};
 pub use serve::serve;

@@ -63,6 +63,29 @@ pub enum TransferError {
     UnderWay,
 }
 
+/// Why the members were not changed; each says it in one sentence.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ChangeMembersError {
+    /// The request names no change.
+    #[error("no change is asked for: name one of remove, add, promote")]
+    Empty,
+    /// Nobody is called what was asked for.
+    #[error("{0}")]
+    Unknown(String),
+    /// It is not the leader's to do, or asking again does not make it better.
+    #[error("{0}")]
+    Refused(String),
+    /// Somebody who is needed for it is away or behind.
+    #[error("{0}")]
+    NotNow(String),
+    /// Another change is under way.
+    #[error("{0}")]
+    UnderWay(String),
+    /// It may be done or not.
+    #[error("{0}")]
+    OutcomeUnknown(String),
+}
+
 /// What an operator may ask of one replica.
 pub trait Operator: Send + Sync + 'static {
     /// Where the replica is and how it fares.
@@ -79,6 +102,12 @@ pub trait Operator: Send + Sync + 'static {
         &self,
         to: Option<&str>,
     ) -> impl Future<Output = Result<pb::TransferLeadershipReply, TransferError>> + Send;
+
+    /// Changes who belongs to the group.
+    fn change_members(
+        &self,
+        request: pb::ChangeMembersRequest,
+    ) -> impl Future<Output = Result<pb::ChangeMembersReply, ChangeMembersError>> + Send;
 
     /// Whether it takes new clients.
     fn readiness(&self) -> Readiness;

@@ -4,7 +4,7 @@ use lockstep_proto::admin::v1 as pb;
 use std::sync::Arc;
 use tonic::{Request, Response, Status};
 
-use crate::{AuditError, Operator, TransferError};
+use crate::{AuditError, ChangeMembersError, Operator, TransferError};
 
 pub(crate) struct AdminService<O>(pub(crate) Arc<O>);
 
@@ -47,6 +47,30 @@ impl<O: Operator> pb::admin_server::Admin for AdminService<O> {
             .await
             .map(Response::new)
             .map_err(transfer_status)
+    }
+
+    async fn change_members(
+        &self,
+        request: Request<pb::ChangeMembersRequest>,
+    ) -> Result<Response<pb::ChangeMembersReply>, Status> {
+        self.0
+            .change_members(request.into_inner())
+            .await
+            .map(Response::new)
+            .map_err(change_status)
+    }
+}
+
+/// As for a transfer; whoever does not know the outcome must look before asking again.
+fn change_status(error: ChangeMembersError) -> Status {
+    let text = error.to_string();
+    match error {
+        ChangeMembersError::Empty => Status::invalid_argument(text),
+        ChangeMembersError::Unknown(_) => Status::not_found(text),
+        ChangeMembersError::Refused(_) => Status::failed_precondition(text),
+        ChangeMembersError::NotNow(_) => Status::unavailable(text),
+        ChangeMembersError::UnderWay(_) => Status::aborted(text),
+        ChangeMembersError::OutcomeUnknown(_) => Status::deadline_exceeded(text),
     }
 }
 

@@ -6,7 +6,9 @@
     reason = "tests"
 )]
 
-use lockstep_admin::{AuditError, Health, Operator, Readiness, TransferError, serve};
+use lockstep_admin::{
+    AuditError, ChangeMembersError, Health, Operator, Readiness, TransferError, serve,
+};
 use lockstep_proto::admin::v1::{self as pb, admin_client::AdminClient};
 use std::{net::SocketAddr, sync::Arc};
 use tokio::{
@@ -23,6 +25,7 @@ struct Replica {
     readiness: Readiness,
     audit: fn() -> Result<pb::AuditReply, AuditError>,
     transfer: fn(Option<&str>) -> Result<pb::TransferLeadershipReply, TransferError>,
+    change: fn(pb::ChangeMembersRequest) -> Result<pb::ChangeMembersReply, ChangeMembersError>,
 }
 
 impl Operator for Replica {
@@ -55,6 +58,13 @@ impl Operator for Replica {
         (self.transfer)(to)
     }
 
+    async fn change_members(
+        &self,
+        request: pb::ChangeMembersRequest,
+    ) -> Result<pb::ChangeMembersReply, ChangeMembersError> {
+        (self.change)(request)
+    }
+
     fn readiness(&self) -> Readiness {
         self.readiness.clone()
     }
@@ -82,6 +92,10 @@ fn ready() -> Replica {
                 to: to.unwrap_or("anybody").to_owned(),
                 term: 4,
             })
+        },
+        change: |request| {
+            let done = format!("{:?}", request.change);
+            Ok(pb::ChangeMembersReply { done })
         },
     }
 }
@@ -292,6 +306,50 @@ async fn a_lead_that_stays_says_why_and_whether_to_ask_again() {
         let request = pb::TransferLeadershipRequest::default();
         let refused = client.transfer_leadership(request).await.unwrap_err();
         assert_eq!((refused.code(), refused.message()), (code, message));
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_members_arrives_and_a_refusal_says_whether_to_ask_again() {
+    use pb::change_members_request::Change;
+    let ask = async |replica, change| {
+        let url = format!("http://{}", start(replica).await);
+        let mut client = AdminClient::connect(url).await.unwrap();
+        let request = pb::ChangeMembersRequest { change };
+        client.change_members(request).await
+    };
+    let promote = Some(Change::Promote("replica-3".to_owned()));
+    let reply = ask(ready(), promote).await.unwrap().into_inner();
+    assert_eq!(reply.done, "Some(Promote(\"replica-3\"))");
+
+    type Refusing =
+        fn(pb::ChangeMembersRequest) -> Result<pb::ChangeMembersReply, ChangeMembersError>;
+    let cases: [(Refusing, Code); 6] = [
+        (|_| Err(ChangeMembersError::Empty), Code::InvalidArgument),
+        (
+            |_| Err(ChangeMembersError::Unknown("no".to_owned())),
+            Code::NotFound,
+        ),
+        (
+            |_| Err(ChangeMembersError::Refused("no".to_owned())),
+            Code::FailedPrecondition,
+        ),
+        (
+            |_| Err(ChangeMembersError::NotNow("no".to_owned())),
+            Code::Unavailable,
+        ),
+        (
+            |_| Err(ChangeMembersError::UnderWay("no".to_owned())),
+            Code::Aborted,
+        ),
+        (
+            |_| Err(ChangeMembersError::OutcomeUnknown("no".to_owned())),
+            Code::DeadlineExceeded,
+        ),
+    ];
+    for (change, code) in cases {
+        let replica = Replica { change, ..ready() };
+        assert_eq!(ask(replica, None).await.unwrap_err().code(), code);
     }
 }
 

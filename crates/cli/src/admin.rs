@@ -97,6 +97,18 @@ impl Admin {
         Ok(reply.into_inner())
     }
 
+    /// Has the leader change the members.
+    pub(crate) async fn change_members(
+        &mut self,
+        change: pb::change_members_request::Change,
+    ) -> Result<pb::ChangeMembersReply, AskError> {
+        let change = Some(change);
+        let request = pb::ChangeMembersRequest { change };
+        let reply = self.client.change_members(request).await;
+        let reply = reply.map_err(|status| AskError::from_status(&self.address, &status))?;
+        Ok(reply.into_inner())
+    }
+
     fn read(&self, position: &pb::Position) -> Result<Position, AskError> {
         read_position(position).map_err(|error| AskError::Unreadable {
             address: self.address.clone(),

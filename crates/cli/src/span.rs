@@ -1,4 +1,4 @@
-//! Lengths of time on the command line: `500ms`, `5s`, `2m`.
+//! Lengths of time: on the command line (`500ms`, `5s`, `2m`), and in tables.
 
 use std::time::Duration;
 
@@ -29,6 +29,17 @@ pub(crate) fn parse_span(text: &str) -> Result<Duration, InvalidSpan> {
         Err(invalid())
     } else {
         Ok(span)
+    }
+}
+
+/// A length of time in its two largest units: `12ms`, `4.2s`, `3m 5s`, `2h 10m`.
+pub(crate) fn show_span(ms: u64) -> String {
+    let seconds = Duration::from_millis(ms).as_secs();
+    match seconds {
+        0 => format!("{ms}ms"),
+        1..60 => format!("{seconds}.{}s", ms % 1000 / 100),
+        60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
+        3600.. => format!("{}h {}m", seconds / 3600, seconds % 3600 / 60),
     }
 }
 
@@ -70,6 +81,19 @@ mod tests {
                 parse_span(text).map_err(|error| error.to_string()),
                 Err(expected)
             );
+        }
+    }
+
+    #[test]
+    fn times_have_the_unit_that_fits() {
+        for (ms, text) in [
+            (0, "0ms"),
+            (999, "999ms"),
+            (4_250, "4.2s"),
+            (185_000, "3m 5s"),
+            (7_800_000, "2h 10m"),
+        ] {
+            assert_eq!(show_span(ms), text);
         }
     }
 }

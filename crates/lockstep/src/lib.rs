@@ -13,6 +13,7 @@ mod group;
 mod leadership;
 mod listen;
 mod logging;
+mod members;
 mod metrics;
 mod number;
 mod operator;

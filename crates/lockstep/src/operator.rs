@@ -1,6 +1,6 @@
 //! What operators are told of one replica.
 
-use lockstep_admin::{AuditError, Health, Operator, Readiness, TransferError};
+use lockstep_admin::{AuditError, ChangeMembersError, Health, Operator, Readiness, TransferError};
 use lockstep_catalog::FactSource;
 use lockstep_model::{FactKind, Settings};
 use lockstep_position::{LogId, ReplicaId, Revision};
@@ -17,6 +17,7 @@ use crate::{
     Source, audit,
     config::Endpoints,
     leadership::Leadership,
+    members,
     metrics::ReplicaMetrics,
     readiness::{Stand, Standing},
     transfer,
@@ -83,8 +84,11 @@ impl ReplicaOperator {
         }
     }
 
-    fn warnings(&self, freshness: &Freshness) -> Vec<String> {
-        let mut warnings = Vec::new();
+    fn warnings(&self, raft: &RaftStatus, freshness: &Freshness) -> Vec<String> {
+        let left_out = raft.outside.left_out.iter();
+        let mut warnings: Vec<String> = left_out
+            .map(|why| format!("this replica is no member of the group: {why}"))
+            .collect();
         match freshness.state {
             FreshnessState::Syncing | FreshnessState::Fresh => {}
             state @ (FreshnessState::SourceStale
@@ -139,10 +143,13 @@ impl Operator for ReplicaOperator {
             freshness: Some(freshness_status(&stand)),
             streams: Some(self.metrics.streams()),
             source: Some(self.source_status(self.metrics.ingest.is_following())),
-            members: members(&raft),
+            members: members::members(&raft),
+            outsiders: members::outsiders(&raft),
+            dismissed: raft.outside.dismissed.clone(),
+            left_out: raft.outside.left_out.clone().unwrap_or_default(),
             resources: Some(self.resources(&raft)),
             lacks_quorum: raft.lacks_quorum(),
-            warnings: self.warnings(&freshness),
+            warnings: self.warnings(&raft, &freshness),
             proxy_address: self.endpoints.proxy.to_string(),
         }
     }
@@ -167,6 +174,13 @@ impl Operator for ReplicaOperator {
         to: Option<&str>,
     ) -> Result<pb::TransferLeadershipReply, TransferError> {
         transfer::transfer(&self.replica, &self.leadership, to).await
+    }
+
+    async fn change_members(
+        &self,
+        request: pb::ChangeMembersRequest,
+    ) -> Result<pb::ChangeMembersReply, ChangeMembersError> {
+        members::change(&self.replica, request).await
     }
 
     fn readiness(&self) -> Readiness {
@@ -244,23 +258,6 @@ fn freshness_status(stand: &Stand) -> pb::Freshness {
         source_limit_ms: ms(freshness.source_limit),
         ready: stand.is_ready(),
         meaning,
-    }
-}
-
-/// By name: ids are random, and people look for names.
-fn members(raft: &RaftStatus) -> Vec<pb::Member> {
-    let mut members: Vec<pb::Member> = raft.members.iter().map(member).collect();
-    members.sort_by(|one, other| one.name.cmp(&other.name));
-    members
-}
-
-fn member(member: &lockstep_raft::MemberStatus) -> pb::Member {
-    pb::Member {
-        replica: member.id.to_string(),
-        name: member.name.clone(),
-        address: member.address.clone(),
-        voter: member.voter,
-        matched: member.matched,
     }
 }
 

@@ -1,14 +1,15 @@
 //! `lockstep members transfer`: another replica leads.
 
 use clap::Args;
-use lockstep_proto::admin::v1::{Role, TransferLeadershipReply};
+use lockstep_proto::admin::v1::TransferLeadershipReply;
 use serde::Serialize;
 
-use crate::admin::{Admin, Asked};
+use super::leader::{leader, note_missing};
+use crate::admin::Admin;
 use crate::ask::in_time;
 use crate::screen::{Format, Screen};
 use crate::status::AdminArgs;
-use crate::{Address, Exit, VerbError};
+use crate::{Exit, VerbError};
 
 const HELP: &str = "\
 Asks the replicas which of them leads, and the leader to hand over. The leader waits until the other
@@ -45,11 +46,8 @@ struct Document<'a> {
 
 pub(super) async fn run(args: &TransferArgs, screen: &mut Screen<'_>) -> Result<Exit, VerbError> {
     let asked = args.admins.ask().await;
-    let Some(leader) = leader(&asked) else {
-        for error in asked.iter().filter_map(|asked| asked.report.as_ref().err()) {
-            screen.note(error)?;
-        }
-        screen.note("no replica that answers leads")?;
+    let Some((leader, _)) = leader(&asked) else {
+        note_missing(&asked, screen)?;
         return Ok(Exit::Unknown);
     };
     let to = args.name.as_deref().unwrap_or_default();
@@ -57,18 +55,6 @@ pub(super) async fn run(args: &TransferArgs, screen: &mut Screen<'_>) -> Result<
     let handed = in_time(leader, args.admins.timeout, handed).await?;
     print(&handed, args.output, screen)?;
     Ok(Exit::Yes)
-}
-
-/// Where to ask: of several that say they lead, the one of the newest term does.
-fn leader(asked: &[Asked]) -> Option<&Address> {
-    let reports = asked.iter().filter_map(|asked| {
-        let status = &asked.report.as_ref().ok()?.status;
-        let leads = status.role() == Role::Leader && !status.lacks_quorum;
-        leads.then_some((status.term, &asked.address))
-    });
-    reports
-        .max_by_key(|(term, _)| *term)
-        .map(|(_, address)| address)
 }
 
 fn print(

@@ -2,12 +2,12 @@
 
 use lockstep_position::Revision;
 use lockstep_proto::admin::v1::{LogId, Role, StatusReply, freshness};
-use std::time::Duration;
 
 use super::fields::word;
 use crate::admin::{Asked, Report};
 use crate::labels::short;
 use crate::positions::read_log_id;
+use crate::span::show_span as span;
 use crate::table::{BAD, Cell, DIM, DOUBTFUL, GOOD, HEAD, PLAIN, layout, paint};
 
 /// A property: its name, and how to show it given the newest revision of all.
@@ -253,17 +253,6 @@ fn bytes(count: u64) -> String {
         format!("{whole} {unit}")
     } else {
         format!("{whole}.{tenths} {unit}")
-    }
-}
-
-/// A length of time in its two largest units: `12ms`, `4.2s`, `3m 5s`, `2h 10m`.
-fn span(ms: u64) -> String {
-    let seconds = Duration::from_millis(ms).as_secs();
-    match seconds {
-        0 => format!("{ms}ms"),
-        1..60 => format!("{seconds}.{}s", ms % 1000 / 100),
-        60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
-        3600.. => format!("{}h {}m", seconds / 3600, seconds % 3600 / 60),
     }
 }
 

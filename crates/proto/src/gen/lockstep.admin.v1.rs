@@ -72,6 +72,15 @@ pub struct StatusReply {
     /// it proposes nothing, and another replica may lead by now.
     #[prost(bool, tag = "25")]
     pub lacks_quorum: bool,
+    /// Who is configured and no member; only the leader knows.
+    #[prost(message, repeated, tag = "26")]
+    pub outsiders: ::prost::alloc::vec::Vec<Outsider>,
+    /// Names that an operator removed: they stay out, configured or not.
+    #[prost(string, repeated, tag = "27")]
+    pub dismissed: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Why this replica is no member of the group, if a leader has just told it so.
+    #[prost(string, tag = "28")]
+    pub left_out: ::prost::alloc::string::String,
 }
 /// purged \<= snapshot \<= applied \<= committed \<= last, each absent when there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -222,6 +231,25 @@ pub struct Member {
     /// The last index equal to the leader's; only the leader knows.
     #[prost(uint64, optional, tag = "5")]
     pub matched: ::core::option::Option<u64>,
+    /// Age of the newest message that it acknowledged; milliseconds. Only the leader
+    /// knows, and not of itself.
+    #[prost(uint64, optional, tag = "6")]
+    pub acked_ago_ms: ::core::option::Option<u64>,
+    /// When it became a member; milliseconds since 1970. Absent of the first members.
+    #[prost(uint64, optional, tag = "7")]
+    pub since_unix_ms: ::core::option::Option<u64>,
+}
+/// A replica that is configured and no member.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Outsider {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// `host:port` where its peers dial it.
+    #[prost(string, tag = "2")]
+    pub address: ::prost::alloc::string::String,
+    /// Why it is no member, one sentence.
+    #[prost(string, tag = "3")]
+    pub why: ::prost::alloc::string::String,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Resources {
@@ -289,6 +317,41 @@ pub struct TransferLeadershipReply {
     /// The term that it leads.
     #[prost(uint64, tag = "3")]
     pub term: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ChangeMembersRequest {
+    #[prost(oneof = "change_members_request::Change", tags = "1, 2, 3")]
+    pub change: ::core::option::Option<change_members_request::Change>,
+}
+/// Nested message and enum types in `ChangeMembersRequest`.
+pub mod change_members_request {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Change {
+        #[prost(message, tag = "1")]
+        Remove(super::RemoveMembers),
+        /// Takes the configured replica of this name in again that was removed.
+        #[prost(string, tag = "2")]
+        Add(::prost::alloc::string::String),
+        /// Gives the learner of this name or id a vote now.
+        #[prost(string, tag = "3")]
+        Promote(::prost::alloc::string::String),
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RemoveMembers {
+    /// Names, or ids in 16 hexadecimal digits; all are removed at once.
+    #[prost(string, repeated, tag = "1")]
+    pub members: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Whether to do it although it leaves a group that can lose less. What would
+    /// stop the group is refused all the same.
+    #[prost(bool, tag = "2")]
+    pub force: bool,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ChangeMembersReply {
+    /// What is true now, one sentence.
+    #[prost(string, tag = "1")]
+    pub done: ::prost::alloc::string::String,
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -510,6 +573,34 @@ pub mod admin_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Changes who belongs to the group, and answers when a majority has committed
+        /// the change. Asked of the leader: any other replica answers
+        /// FAILED_PRECONDITION and names the leader. DEADLINE_EXCEEDED: no majority
+        /// confirmed it in time, so it may be done or not.
+        pub async fn change_members(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ChangeMembersRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ChangeMembersReply>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/lockstep.admin.v1.Admin/ChangeMembers",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("lockstep.admin.v1.Admin", "ChangeMembers"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -550,6 +641,17 @@ pub mod admin_server {
             request: tonic::Request<super::TransferLeadershipRequest>,
         ) -> std::result::Result<
             tonic::Response<super::TransferLeadershipReply>,
+            tonic::Status,
+        >;
+        /// Changes who belongs to the group, and answers when a majority has committed
+        /// the change. Asked of the leader: any other replica answers
+        /// FAILED_PRECONDITION and names the leader. DEADLINE_EXCEEDED: no majority
+        /// confirmed it in time, so it may be done or not.
+        async fn change_members(
+            &self,
+            request: tonic::Request<super::ChangeMembersRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ChangeMembersReply>,
             tonic::Status,
         >;
     }
@@ -788,6 +890,51 @@ pub mod admin_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = TransferLeadershipSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/lockstep.admin.v1.Admin/ChangeMembers" => {
+                    #[allow(non_camel_case_types)]
+                    struct ChangeMembersSvc<T: Admin>(pub Arc<T>);
+                    impl<
+                        T: Admin,
+                    > tonic::server::UnaryService<super::ChangeMembersRequest>
+                    for ChangeMembersSvc<T> {
+                        type Response = super::ChangeMembersReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ChangeMembersRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Admin>::change_members(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ChangeMembersSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -190,16 +190,3 @@ fn sizes_have_the_unit_that_fits() {
         assert_eq!(bytes(count), text);
     }
 }
-
-#[test]
-fn times_have_the_unit_that_fits() {
-    for (ms, text) in [
-        (0, "0ms"),
-        (999, "999ms"),
-        (4_250, "4.2s"),
-        (185_000, "3m 5s"),
-        (7_800_000, "2h 10m"),
-    ] {
-        assert_eq!(span(ms), text);
-    }
-}

@@ -94,6 +94,8 @@ pub(crate) struct Says {
     pub(crate) audits: VecDeque<Result<pb::AuditReply, Status>>,
     /// To whoever asks for another leader; without one, it hands over to whom was asked for.
     pub(crate) no_transfer: Option<Status>,
+    /// To whoever changes the members; without one, it tells what it was asked for.
+    pub(crate) no_change: Option<Status>,
 }
 
 struct AdminPort {
@@ -167,6 +169,7 @@ pub(crate) fn healthy(number: u64, revision: u64) -> Says {
             .collect(),
         audits: VecDeque::from([Err(not_leader)]),
         no_transfer: None,
+        no_change: None,
     }
 }
 
@@ -212,6 +215,18 @@ impl Admin for AdminPort {
                 from: says.status.name.clone(),
                 to: request.into_inner().to,
                 term: says.status.term + 1,
+            })),
+        }
+    }
+
+    async fn change_members(
+        &self,
+        request: Request<pb::ChangeMembersRequest>,
+    ) -> Result<Response<pb::ChangeMembersReply>, Status> {
+        match &self.says.lock().unwrap().no_change {
+            Some(refused) => Err(refused.clone()),
+            None => Ok(Response::new(pb::ChangeMembersReply {
+                done: format!("{:?}", request.into_inner().change.unwrap()),
             })),
         }
     }
