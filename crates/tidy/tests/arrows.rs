@@ -100,7 +100,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tidy", &[]),
     ("jepsen-model", &[]),
     ("jepsen-checkers", &["jepsen-model"]),
-    ("jepsen-lab", &["jepsen-model", "jepsen-checkers"]),
+    ("jepsen-report", &["jepsen-model", "jepsen-checkers"]),
+    (
+        "jepsen-lab",
+        &[
+            "contract",
+            "proto",
+            "simapi",
+            "jepsen-model",
+            "jepsen-checkers",
+            "jepsen-report",
+        ],
+    ),
 ];
 
 /// Third-party crates that only some of ours may name, and those. Dev-dependencies are free.
@@ -113,7 +124,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     // One crate serves the wire; the others are its clients.
     (
         "linkerd2-proxy-api",
-        &["destination", "cli", "bench", "contract"],
+        &["destination", "cli", "bench", "contract", "jepsen-lab"],
     ),
     // One crate decides what durable means.
     ("redb", &["storage"]),
