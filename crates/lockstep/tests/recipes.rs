@@ -1,6 +1,7 @@
 //! The open recipes for trouble: services that empty, slices that outlive their pods, ports
 //! and addresses that change in place, endpoints in two slices, objects that arrive in any
-//! order, and deletions that nobody saw.
+//! order, deletions that nobody saw, replicas that start alone, snapshots under open streams,
+//! and leaders that die, lag or are paused.
 //!
 //! Each runs against three replicas, on a client of the leader and one of a follower, which
 //! must end equal; against the simulated API server, and with `LOCKSTEP_KUBE=1` against the
@@ -18,7 +19,9 @@ mod recipe;
 
 use harness::api::Api;
 use lockstep_model::Settings;
-use recipe::{emptied, missed, orders, orphan, port, replaced, stage::Stage, twice};
+use recipe::{
+    alone, emptied, installed, lagging, missed, orders, orphan, port, replaced, stage::Stage, twice,
+};
 
 /// O3 to O8 on one fleet.
 async fn one_after_the_other(api: Api) {
@@ -85,4 +88,24 @@ async fn deletions_that_nobody_saw_are_made_good_on_the_real_api_server() {
     if let Some(api) = Api::real("missed deletions on the real API server") {
         missed::exactly_what_was_missed_is_told(api).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_follower_that_starts_alone_serves_what_it_had_and_says_so() {
+    alone::a_follower_that_starts_alone_serves_what_it_had_and_says_so().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_follower_that_starts_alone_and_empty_refuses_until_it_is_back() {
+    alone::a_follower_that_starts_alone_and_empty_refuses_until_it_is_back().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_install_tells_live_streams_the_difference_and_nothing_else() {
+    installed::an_install_tells_live_streams_the_difference_and_nothing_else().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_that_is_shown_the_past_takes_nobody_back() {
+    lagging::a_leader_that_is_shown_the_past_takes_nobody_back().await;
 }

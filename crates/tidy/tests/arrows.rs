@@ -104,6 +104,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tidy", &[]),
     ("jepsen-model", &[]),
     ("jepsen-checkers", &["jepsen-model"]),
+    ("jepsen-report", &["jepsen-model", "jepsen-checkers"]),
     (
         "jepsen-lab",
         &[
@@ -112,6 +113,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "simapi",
             "jepsen-model",
             "jepsen-checkers",
+            "jepsen-report",
         ],
     ),
 ];

@@ -4,10 +4,12 @@
 //! doctor    which faults this machine can do
 //! powercut  all replicas lose their power at once, again and again
 //! corrupt   the files of a stopped replica are damaged, again and again
+//! check     judge a history that a run left
 //! clean     what an earlier run left is undone
 //! ```
 
 mod api_server;
+mod check;
 mod corrupt;
 mod debt;
 mod disk;
@@ -63,6 +65,8 @@ enum Verb {
         /// The process to wait for
         process: u32,
     },
+    /// Judge a history: 0 if all holds, 1 if a guarantee is broken, 2 if too little was seen
+    Check(check::Args),
 }
 
 fn main() -> ExitCode {
@@ -71,6 +75,8 @@ fn main() -> ExitCode {
         Verb::Doctor { output } => doctor::run(output).map(|()| ExitCode::SUCCESS),
         Verb::Powercut(args) => alone(|| powercut::run(&args)),
         Verb::Corrupt(args) => alone(|| corrupt::run(&args)),
+        // It breaks nothing, and may run where nothing may be undone.
+        Verb::Check(args) => check::run(&args),
         Verb::Clean => debt::pay_for_the_dead().map(clean),
         Verb::Warden { process } => debt::watch_over_the_parent(process).map(clean),
     };

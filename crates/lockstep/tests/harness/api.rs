@@ -131,7 +131,7 @@ fn sum(text: &str, metric: &str, verb: &str, resource: &str) -> u64 {
         .sum()
 }
 
-async fn plain_get(address: std::net::SocketAddr, path: &str) -> String {
+pub async fn plain_get(address: std::net::SocketAddr, path: &str) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.0\r\nHost: api\r\n\r\n");

@@ -14,6 +14,7 @@ pub mod cluster;
 pub mod naive;
 pub mod process;
 pub mod proxy;
+pub mod relay;
 pub mod scene;
 
 use lockstep_proto::admin::v1::{

@@ -16,7 +16,9 @@ pub use rustix::process::Signal;
 pub struct Fleet {
     folder: PathBuf,
     ports: Vec<Ports>,
-    source: Vec<String>,
+    /// Where each replica finds each of them.
+    peers: Vec<Vec<SocketAddr>>,
+    sources: Vec<Vec<String>>,
     flags: Vec<String>,
     running: Vec<Option<Child>>,
 }
@@ -38,14 +40,34 @@ impl Fleet {
         fleet
     }
 
-    fn prepare(folder: &Path, source: &[&str], flags: &[&str]) -> Self {
+    /// Three replicas that are not started yet.
+    pub fn prepare(folder: &Path, source: &[&str], flags: &[&str]) -> Self {
+        let ports = free_ports();
+        let peers: Vec<SocketAddr> = ports.iter().map(|ports| local(ports.peer)).collect();
+        let source = source.iter().map(ToString::to_string).collect();
         Self {
             folder: folder.to_owned(),
-            ports: free_ports(),
-            source: source.iter().map(ToString::to_string).collect(),
+            peers: vec![peers; 3],
+            ports,
+            sources: vec![source; 3],
             flags: flags.iter().map(ToString::to_string).collect(),
             running: vec![None, None, None],
         }
+    }
+
+    /// Has the replica at `from` find the one at `to` at this address, from its next start on.
+    pub fn reach(&mut self, from: usize, to: usize, address: SocketAddr) {
+        self.peers[from][to] = address;
+    }
+
+    /// Has the replica at `place` follow this source, from its next start on.
+    pub fn follow(&mut self, place: usize, source: &[&str]) {
+        self.sources[place] = source.iter().map(ToString::to_string).collect();
+    }
+
+    /// Where each replica listens for the others.
+    pub fn listening(&self) -> Vec<SocketAddr> {
+        self.ports.iter().map(|ports| local(ports.peer)).collect()
     }
 
     /// Starts three replicas and keeps what they say for [`Self::ended`].
@@ -102,8 +124,8 @@ impl Fleet {
         let names = ["a", "b", "c"];
         let peers: Vec<String> = names
             .iter()
-            .zip(&self.ports)
-            .map(|(name, ports)| format!("{name}=127.0.0.1:{}", ports.peer))
+            .zip(&self.peers[place])
+            .map(|(name, address)| format!("{name}={address}"))
             .collect();
         let Ports { peer, proxy, admin } = self.ports[place];
         let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
@@ -114,7 +136,7 @@ impl Fleet {
             .arg(format!("--peer-listen=127.0.0.1:{peer}"))
             .arg(format!("--proxy-listen=127.0.0.1:{proxy}"))
             .arg(format!("--admin-listen=127.0.0.1:{admin}"))
-            .args(&self.source)
+            .args(&self.sources[place])
             .args(&self.flags)
             // Less than a flag: a test may want another level.
             .env("LOCKSTEP_LOG_LEVEL", "warn")

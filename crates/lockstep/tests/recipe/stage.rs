@@ -6,7 +6,7 @@ use lockstep_model::Settings;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tonic::transport::Channel;
 
-use super::relay::Relay;
+use crate::harness::relay::Relay;
 use crate::harness::{api::Api, leader, settled};
 
 /// A leader's heart beats seldom enough here that a busy machine elects no other: what a

@@ -3,7 +3,7 @@
 //! A claim was made at some moment between the question and the answer. Each rule below holds
 //! for every such moment, so a violation is one whichever it was.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Claim, FaultSpan, Guarantee, LifeState, Replica, Run, Seen, Surface, Verdict};
 
@@ -17,18 +17,22 @@ struct Claimed {
 /// When a replica did not run: from, to.
 type Pause = (Replica, u64, u64);
 
+/// When a replica's process changed.
+type Lives = BTreeMap<Replica, BTreeSet<u64>>;
+
 /// Headers round an age down to whole milliseconds.
 const HEADER_UNIT: u64 = 1_000_000;
 
 pub(super) fn check(run: &Run<'_>, verdict: &mut Verdict) {
     let claims = claims(run);
     let pauses = pauses(run);
+    let lives = lives(run);
     for claimed in &claims {
         verdict.count("claims", 1);
         sound(run, claimed, verdict);
         honest(run, claimed, verdict);
         not_from_a_pause(&pauses, claimed, verdict);
-        recovered(run, claimed, verdict);
+        recovered(run, &lives, claimed, verdict);
     }
     for span in run.faults.spans() {
         cut_off(run, span, &claims, verdict);
@@ -166,7 +170,7 @@ fn pauses(run: &Run<'_>) -> Vec<Pause> {
 }
 
 /// F3: with nothing wrong for long enough, a replica is fresh.
-fn recovered(run: &Run<'_>, claimed: &Claimed, verdict: &mut Verdict) {
+fn recovered(run: &Run<'_>, lives: &Lives, claimed: &Claimed, verdict: &mut Verdict) {
     let claim = &claimed.claim;
     let since = claim.asked_at.saturating_sub(run.limits.times.recover);
     if claim.fresh || run.well_from().is_none_or(|well| claim.asked_at < well) {
@@ -175,7 +179,7 @@ fn recovered(run: &Run<'_>, claimed: &Claimed, verdict: &mut Verdict) {
     let what = format!("{} says that it is stale", claim.replica);
     match run.faults.any(since, claimed.at) {
         Some(span) => verdict.excuse(what, claimed.place, span.fault.id),
-        None if is_young(run, claim.replica, since, claimed.at) => {}
+        None if is_young(lives, claim.replica, since, claimed.at) => {}
         None => {
             let what = format!("{what}, and nothing is wrong");
             verdict.violate(Guarantee::FreshOrSaysSo, what, [claimed.place]);
@@ -184,11 +188,19 @@ fn recovered(run: &Run<'_>, claimed: &Claimed, verdict: &mut Verdict) {
 }
 
 /// Whether a replica's process changed between two moments.
-fn is_young(run: &Run<'_>, replica: Replica, since: u64, until: u64) -> bool {
-    run.seen().any(|(_, at, seen)| match seen {
-        Seen::Life(life) => life.replica == replica && (since..=until).contains(&at),
-        _ => false,
-    })
+fn is_young(lives: &Lives, replica: Replica, since: u64, until: u64) -> bool {
+    let changes = lives.get(&replica);
+    changes.is_some_and(|changes| changes.range(since..=until).next().is_some())
+}
+
+fn lives(run: &Run<'_>) -> Lives {
+    let mut lives = Lives::new();
+    for (_, at, seen) in run.seen() {
+        if let Seen::Life(life) = seen {
+            lives.entry(life.replica).or_default().insert(at);
+        }
+    }
+    lives
 }
 
 /// F2: who is cut off says so after the limit.

@@ -25,3 +25,14 @@ fn a_run_in_which_all_is_well_is_valid() {
     assert_eq!(judgement.exit_code(), 0);
     assert!(last.ends_with("14 passed, 0 failed\n"), "{last}");
 }
+
+/// Who saw nothing has passed nothing.
+#[test]
+fn a_history_of_nothing_is_unknown_to_every_checker() {
+    let judgement = judge(&History::new(), &Limits::default());
+    assert_eq!(judgement.verdicts.len(), CheckerId::ALL.len());
+    for verdict in &judgement.verdicts {
+        assert_eq!(verdict.validity(), Validity::Unknown, "{verdict}");
+    }
+    assert_eq!(judgement.exit_code(), 2);
+}
