@@ -12,12 +12,14 @@ use std::{
 use crate::group::{DEV_CLUSTER, replica_name};
 
 /// What a replica keeps in its data folder.
-const OURS: [&str; 6] = [
+const OURS: [&str; 8] = [
     "identity",
     "identity.tmp",
     "lock",
     "log.redb",
     "promise",
+    "quarantine.json",
+    "quarantine.tmp",
     "snapshots",
 ];
 

@@ -52,10 +52,11 @@ impl Standing {
 
 impl Stand {
     pub(crate) fn readiness(&self) -> Readiness {
-        if self.is_leaving {
+        let state = self.freshness.state;
+        // Why it stops is worth more than that it does.
+        if self.is_leaving && state != FreshnessState::Quarantined {
             return Readiness::NotReady("it is stopping".to_owned());
         }
-        let state = self.freshness.state;
         let said = match state {
             FreshnessState::Fresh => state.word().to_owned(),
             FreshnessState::Syncing
@@ -194,6 +195,16 @@ mod tests {
             Readiness::NotReady("it is stopping".to_owned())
         );
         assert_eq!(leaving.health(health_name::DESTINATION), Health::NotServing);
+        let quarantined = Stand {
+            is_leaving: true,
+            ..stand(FreshnessState::Quarantined)
+        };
+        assert_eq!(
+            said(quarantined),
+            Readiness::NotReady(
+                "quarantined: this replica's state contradicts the group's".to_owned()
+            )
+        );
         assert!(
             !Stand {
                 policy: StalenessPolicy::Refuse,

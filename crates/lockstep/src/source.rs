@@ -26,6 +26,10 @@ impl From<SourceOptions> for SourceConfig {
 }
 
 /// An open source of either kind.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a process has one, and moves it once"
+)]
 pub enum Source {
     /// A folder of manifests.
     Manifests(ManifestSource),
@@ -34,6 +38,10 @@ pub enum Source {
 }
 
 /// A running session of either kind.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a process has one, and moves it once"
+)]
 pub enum Session {
     /// Of a folder.
     Manifests(ManifestSession),

@@ -20,6 +20,7 @@ mod bootstrap;
 mod config;
 mod entry_codec;
 mod error;
+mod evidence;
 mod group_view;
 mod hand_over;
 mod library;
@@ -47,6 +48,7 @@ pub use entry_codec::CodecError;
 pub use error::{
     BarrierError, Fatal, HandOverError, MembersError, ProposeError, ReadError, StartError,
 };
+pub use evidence::KeptEntry;
 pub use hand_over::HandedOver;
 pub use lockstep_storage::StorageError;
 pub use machine::{Image, InstallError, Machine};

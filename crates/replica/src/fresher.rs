@@ -1,5 +1,6 @@
 //! Whether another replica is fresher: what a stale replica asks its peers.
 
+use lockstep_position::{Position, ReplicaId, Revision};
 use lockstep_proto::replica::v1 as pb;
 use lockstep_raft::Node;
 use prost::Message;
@@ -8,6 +9,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 use crate::{
     Freshness, FreshnessState,
     freshness::{FRESH_LIMIT, PROBE_INTERVAL},
+    label::{label_of, read_label},
     probes::{Probes, boot_now},
     published::Published,
 };
@@ -42,6 +44,8 @@ pub(crate) struct PeerStanding {
     pub(crate) is_fresh: bool,
     /// The age of its copy, at most.
     pub(crate) age: Option<Duration>,
+    /// Where its state was at the revision that was asked for, if it has it.
+    pub(crate) position: Option<Position>,
 }
 
 /// Whether one of them should be asked rather than a replica that is stale.
@@ -51,14 +55,31 @@ pub(crate) fn is_any_fresher(peers: &[PeerStanding]) -> bool {
     peers.iter().any(is_fresher)
 }
 
-/// What this replica says of itself.
-pub(crate) fn answer(freshness: &Freshness) -> Vec<u8> {
+/// What this replica says of itself when it is asked this.
+pub(crate) fn answer(question: &[u8], freshness: &Freshness, published: &Published) -> Vec<u8> {
     let ms = |age: Duration| u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+    let position = match pb::StandingQuestion::decode(question) {
+        Ok(pb::StandingQuestion { revision: None }) => Some(*published.newest().position()),
+        Ok(pb::StandingQuestion {
+            revision: Some(revision),
+        }) => published.at(Revision::from_u64(revision)),
+        Err(_) => None,
+    };
     pb::StandingAnswer {
         fresh: !freshness.is_stale(),
         age_ms: freshness.age.map(ms),
+        position: position.as_ref().map(label_of),
     }
     .encode_to_vec()
+}
+
+/// Asks every other member about itself; whoever does not answer in time is left out.
+pub(crate) async fn ask(node: &Node, revision: Option<Revision>) -> Vec<(ReplicaId, PeerStanding)> {
+    let revision = revision.map(Revision::as_u64);
+    let question = pb::StandingQuestion { revision }.encode_to_vec();
+    let answers = node.ask_members(question, ANSWER_LIMIT).await;
+    let read = |(id, answer): &(ReplicaId, Vec<u8>)| Some((*id, read(answer)?));
+    answers.iter().filter_map(read).collect()
 }
 
 /// Reads what a peer says; `None` if it cannot be read.
@@ -67,6 +88,7 @@ pub(crate) fn read(answer: &[u8]) -> Option<PeerStanding> {
     Some(PeerStanding {
         is_fresh: answer.fresh,
         age: answer.age_ms.map(Duration::from_millis),
+        position: answer.position.as_ref().and_then(read_label),
     })
 }
 
@@ -82,9 +104,8 @@ pub(crate) async fn seek(node: Node, published: Arc<Published>, probes: Arc<Prob
             | FreshnessState::Quarantined => continue,
         }
         let asked_at = boot_now();
-        let question = pb::StandingQuestion {}.encode_to_vec();
-        let answers = node.ask_members(question, ANSWER_LIMIT).await;
-        let peers: Vec<_> = answers.iter().filter_map(|(_, it)| read(it)).collect();
+        let answers = ask(&node, None).await;
+        let peers: Vec<_> = answers.into_iter().map(|(_, peer)| peer).collect();
         if is_any_fresher(&peers) {
             probes.saw_fresher(asked_at);
         }
@@ -92,7 +113,7 @@ pub(crate) async fn seek(node: Node, published: Arc<Published>, probes: Arc<Prob
 }
 
 /// The wait for a random number.
-fn round_after(random: u32) -> Duration {
+pub(crate) fn round_after(random: u32) -> Duration {
     let spread = f64::from(random) / f64::from(u32::MAX);
     ROUND_INTERVAL / 2 + ROUND_INTERVAL.mul_f64(spread)
 }
@@ -106,6 +127,7 @@ mod tests {
         PeerStanding {
             is_fresh,
             age: age_ms.map(Duration::from_millis),
+            position: None,
         }
     }
 
@@ -130,9 +152,21 @@ mod tests {
             age: Some(Duration::from_millis(212)),
             ..Evidence::default()
         });
-        assert_eq!(read(&answer(&freshness)), Some(peer(true, Some(212))));
+        let published = Published::default();
+        let newest = pb::StandingQuestion::default().encode_to_vec();
+        let said = read(&answer(&newest, &freshness, &published));
+        let expected = PeerStanding {
+            position: Some(Position::default()),
+            ..peer(true, Some(212))
+        };
+        assert_eq!(said, Some(expected));
+        // Whoever is not there yet says so, and a question that cannot be read is one for the age.
         let stale = Freshness::judge(&Evidence::default());
-        assert_eq!(read(&answer(&stale)), Some(peer(false, None)));
+        let ahead = pb::StandingQuestion { revision: Some(7) }.encode_to_vec();
+        for question in [&ahead[..], b"\xff"] {
+            let said = read(&answer(question, &stale, &published));
+            assert_eq!(said, Some(peer(false, None)));
+        }
         assert_eq!(read(b""), Some(peer(false, None)));
         assert_eq!(read(b"\xff"), None);
     }

@@ -38,7 +38,7 @@ const _: () = assert!(FRESH_LIMIT.as_millis() >= 4 * PROBE_INTERVAL.as_millis())
 pub(crate) struct Evidence {
     /// Whether its state was ever complete.
     pub(crate) is_synced: bool,
-    /// Whether its state contradicts the leader's, or cannot go on.
+    /// Whether its state contradicts the group's, or cannot go on.
     pub(crate) is_contradicted: bool,
     /// The age of its copy, at most; `None` before the first probe passed.
     pub(crate) age: Option<Duration>,
@@ -78,7 +78,7 @@ pub enum FreshnessState {
     Stale,
     /// It cannot show that it is fresh, and another replica can.
     Yielding,
-    /// Its state contradicts the leader's: wrong is worse than old.
+    /// Its state contradicts the group's: wrong is worse than old.
     Quarantined,
 }
 
@@ -115,7 +115,7 @@ impl FreshnessState {
             Self::SourceStale => "the leader's watches of the source may be silent",
             Self::Stale => "no leader has confirmed within the limit how far the group is",
             Self::Yielding => "this replica is stale and another one is fresh",
-            Self::Quarantined => "this replica's state contradicts the leader's",
+            Self::Quarantined => "this replica's state contradicts the group's",
         }
     }
 

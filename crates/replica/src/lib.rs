@@ -8,15 +8,19 @@
 
 mod bell;
 mod conduct;
+mod dispute;
 mod ending;
+mod evidence;
 mod fresher;
 mod freshness;
+mod hearing;
 mod label;
 mod machine;
 mod prober;
 mod probes;
 mod proposer;
 mod published;
+mod quarantine;
 mod replica;
 mod source_proofs;
 mod telling;

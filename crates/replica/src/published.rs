@@ -67,6 +67,14 @@ impl Published {
             .collect()
     }
 
+    /// The position at a revision, if it was applied and is still kept.
+    #[must_use]
+    pub fn at(&self, revision: Revision) -> Option<Position> {
+        let mut recent = self.recent(revision).into_iter().rev();
+        // The newest of that number: another history may have begun meanwhile.
+        recent.find(|it| it.revision == revision)
+    }
+
     /// Why this replica cannot go on, if it cannot.
     #[must_use]
     pub fn broken(&self) -> Option<String> {

@@ -9,11 +9,13 @@ use tokio::sync::watch;
 use crate::{
     Freshness, FreshnessState, Proposer, ReplicaView, StalenessPolicy,
     fresher::{self, seek},
+    hearing::compare,
     label::LeaderStanding,
     machine::StateMachine,
     prober::probe,
     probes::{Probes, boot_now},
     published::Published,
+    quarantine::Quarantine,
     source_proofs::SourceProofs,
 };
 
@@ -205,16 +207,16 @@ impl ReplicaTasks {
             proofs,
         } = self;
         let role = node.role();
-        tokio::select! {
-            ended = node_tasks.finished() => Ok(ended?),
-            () = probe(node.clone(), published.clone(), probes.clone()) => {
-                Err(ReplicaEnd::Broken(published.broken().unwrap_or_default()))
-            }
+        let found = tokio::select! {
+            ended = node_tasks.finished() => return Ok(ended?),
+            found = probe(node.clone(), published.clone(), probes.clone()) => found,
+            found = compare(node.clone(), published.clone()) => found,
+            why = published.wait_broken() => Quarantine::unreadable(why),
             never = seek(node.clone(), published.clone(), probes.clone()) => match never {},
             never = follow_lead(role, proofs) => match never {},
-            why = published.wait_broken() => Err(ReplicaEnd::Broken(why)),
-            error = keep_history(node.clone(), published.clone()) => Err(error.into()),
-        }
+            error = keep_history(node.clone(), published.clone()) => return Err(error.into()),
+        };
+        Err(found.carry_out(&node, &published, &probes).await)
     }
 }
 
@@ -228,7 +230,9 @@ fn voice(published: &Arc<Published>, probes: &Arc<Probes>, proofs: &SourceProofs
     };
     Voice {
         probe: Arc::new(move || standing().to_bytes()),
-        standing: Arc::new(move |_| fresher::answer(&probes.freshness(&judged))),
+        standing: Arc::new(move |question| {
+            fresher::answer(question, &probes.freshness(&judged), &judged)
+        }),
     }
 }
 

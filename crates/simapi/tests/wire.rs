@@ -74,6 +74,18 @@ async fn next<T: Debug>(stream: &mut (impl StreamExt<Item = Result<T, Error>> + 
         .unwrap()
 }
 
+/// Bookmarks may come at any time and must not pass an event.
+async fn next_change<T: Clone + Debug>(
+    stream: &mut (impl StreamExt<Item = Result<WatchEvent<T>, Error>> + Unpin),
+) -> WatchEvent<T> {
+    loop {
+        match next(stream).await {
+            WatchEvent::Bookmark(_) => {}
+            event => return event,
+        }
+    }
+}
+
 fn refused<T: Debug>(result: Result<T, Error>) -> (u16, String, String) {
     match result {
         Err(Error::Api(status)) => (status.code, status.reason, status.message),
@@ -124,20 +136,13 @@ async fn services_are_created_listed_and_watched(api: &SimApi, client: Client) {
         .create(&PostParams::default(), &service("api"))
         .await
         .unwrap();
-    assert_eq!(name(&next(&mut watch).await), "added api");
+    assert_eq!(name(&next_change(&mut watch).await), "added api");
     let labels = json!({"metadata": {"labels": {"tier": "front"}}});
     let patched = services
         .patch("web", &PatchParams::default(), &Patch::Merge(&labels))
         .await
         .unwrap();
-    // Bookmarks may come at any time and must not pass an event.
-    let event = loop {
-        match next(&mut watch).await {
-            WatchEvent::Bookmark(_) => {}
-            event => break event,
-        }
-    };
-    assert_eq!(name(&event), "modified web");
+    assert_eq!(name(&next_change(&mut watch).await), "modified web");
     let mark = format!("bookmark {}", patched.metadata.resource_version.unwrap());
     assert_eq!(name(&next(&mut watch).await), mark);
     let ended = services
@@ -145,13 +150,7 @@ async fn services_are_created_listed_and_watched(api: &SimApi, client: Client) {
         .await
         .unwrap();
     assert!(ended.is_left(), "a service is answered as its last state");
-    let event = loop {
-        match next(&mut watch).await {
-            WatchEvent::Bookmark(_) => {}
-            event => break event,
-        }
-    };
-    assert_eq!(name(&event), "deleted web");
+    assert_eq!(name(&next_change(&mut watch).await), "deleted web");
 }
 
 #[tokio::test]

@@ -19,6 +19,8 @@ const LOCK: &str = "lock";
 const LOG: &str = "log.redb";
 const PROMISE: &str = "promise";
 const SNAPSHOTS: &str = "snapshots";
+/// What was found when the replica was quarantined; for people.
+const EVIDENCE: &str = "quarantine.json";
 /// Made by the file system in a fresh volume.
 const LOST_AND_FOUND: &str = "lost+found";
 
@@ -133,6 +135,18 @@ impl DataFolder {
     /// [`StorageError::Io`].
     pub fn give_up(&self, reason: &str) -> Result<(), StorageError> {
         set_aside::mark(&self.path, reason)
+    }
+
+    /// Keeps what shows that this replica is wrong, durably, in place of what was
+    /// kept before; returns the file. Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Io`].
+    pub fn keep_evidence(&self, text: &str) -> Result<PathBuf, StorageError> {
+        let file = self.path.join(EVIDENCE);
+        atomic_file::replace(&file, text.as_bytes())?;
+        Ok(file)
     }
 
     /// The log and the vote.

@@ -11,6 +11,7 @@
 //! snapshots/*.snap  whole states, checksummed, the newest two
 //! given-up        only in a folder that its replica gave up: why
 //! set-aside/      what was given up last
+//! quarantine.json only where a replica was found to be wrong: what showed it
 //! ```
 
 mod atomic_file;

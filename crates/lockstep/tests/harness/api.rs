@@ -103,7 +103,9 @@ impl Api {
     /// What the server's own metrics say of one resource.
     pub async fn requests(&self, resource: &str) -> Requests {
         let text = match &self.kind {
-            Kind::Simulated { server, .. } => plain_get(server.address(), "/metrics").await,
+            Kind::Simulated { server, .. } => {
+                plain_get(server.address(), "/metrics").await.unwrap()
+            }
             Kind::Real(kube) => {
                 // A blocking call of a child process.
                 tokio::task::block_in_place(|| kube.get("/metrics")).unwrap()
@@ -131,12 +133,13 @@ fn sum(text: &str, metric: &str, verb: &str, resource: &str) -> u64 {
         .sum()
 }
 
-pub async fn plain_get(address: std::net::SocketAddr, path: &str) -> String {
+/// The whole answer to a `GET` over HTTP/1.0, head and body.
+pub async fn plain_get(address: std::net::SocketAddr, path: &str) -> std::io::Result<String> {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let mut stream = tokio::net::TcpStream::connect(address).await?;
     let request = format!("GET {path} HTTP/1.0\r\nHost: api\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
+    stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
+    stream.read_to_string(&mut answer).await?;
+    Ok(answer)
 }

@@ -11,11 +11,14 @@
 
 pub mod api;
 pub mod cluster;
+#[path = "../../../raft/tests/group/links.rs"]
+pub mod links;
 pub mod naive;
 pub mod process;
 pub mod proxy;
 pub mod relay;
 pub mod scene;
+pub mod surfaces;
 
 use lockstep_proto::admin::v1::{
     AuditReply, AuditRequest, Position, StatusReply, StatusRequest, TransferLeadershipReply,

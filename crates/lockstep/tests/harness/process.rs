@@ -10,14 +10,20 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::links::Links;
+use lockstep_raft::PeerAddress;
+
 pub use rustix::process::Signal;
+
+/// What the replicas are called.
+const NAMES: [&str; 3] = ["a", "b", "c"];
 
 /// Three replicas as processes, with their folders and ports.
 pub struct Fleet {
     folder: PathBuf,
     ports: Vec<Ports>,
-    /// Where each replica finds each of them.
-    peers: Vec<Vec<SocketAddr>>,
+    /// For each replica, where it dials whom.
+    peers: Vec<Vec<PeerAddress>>,
     sources: Vec<Vec<String>>,
     flags: Vec<String>,
     running: Vec<Option<Child>>,
@@ -40,16 +46,19 @@ impl Fleet {
         fleet
     }
 
-    /// Three replicas that are not started yet.
+    /// A fleet none of which runs yet.
     pub fn prepare(folder: &Path, source: &[&str], flags: &[&str]) -> Self {
         let ports = free_ports();
-        let peers: Vec<SocketAddr> = ports.iter().map(|ports| local(ports.peer)).collect();
-        let source = source.iter().map(ToString::to_string).collect();
+        let peers = NAMES.iter().zip(&ports).map(|(name, ports)| PeerAddress {
+            name: (*name).to_owned(),
+            address: local(ports.peer).to_string(),
+        });
+        let peers: Vec<PeerAddress> = peers.collect();
         Self {
             folder: folder.to_owned(),
-            peers: vec![peers; 3],
             ports,
-            sources: vec![source; 3],
+            peers: vec![peers; NAMES.len()],
+            sources: vec![source.iter().map(ToString::to_string).collect(); NAMES.len()],
             flags: flags.iter().map(ToString::to_string).collect(),
             running: vec![None, None, None],
         }
@@ -57,7 +66,7 @@ impl Fleet {
 
     /// Has the replica at `from` find the one at `to` at this address, from its next start on.
     pub fn reach(&mut self, from: usize, to: usize, address: SocketAddr) {
-        self.peers[from][to] = address;
+        self.peers[from][to].address = address.to_string();
     }
 
     /// Has the replica at `place` follow this source, from its next start on.
@@ -68,6 +77,21 @@ impl Fleet {
     /// Where each replica listens for the others.
     pub fn listening(&self) -> Vec<SocketAddr> {
         self.ports.iter().map(|ports| local(ports.peer)).collect()
+    }
+
+    /// Has the replicas that start from now on reach each other through links.
+    pub async fn link(&mut self) -> Links {
+        let listen = self.listening();
+        let links = Links::between(&listen).await;
+        for (place, peers) in self.peers.iter_mut().enumerate() {
+            *peers = links.seen_from(place, peers);
+        }
+        links
+    }
+
+    /// What replicas that start from now on are told besides.
+    pub fn set_flags(&mut self, flags: &[&str]) {
+        self.flags = flags.iter().map(ToString::to_string).collect();
     }
 
     /// Starts three replicas and keeps what they say for [`Self::ended`].
@@ -121,16 +145,14 @@ impl Fleet {
     }
 
     fn command(&self, place: usize) -> Command {
-        let names = ["a", "b", "c"];
-        let peers: Vec<String> = names
-            .iter()
-            .zip(&self.peers[place])
-            .map(|(name, address)| format!("{name}={address}"))
+        let peers = self.peers[place].iter();
+        let peers: Vec<String> = peers
+            .map(|peer| format!("{}={}", peer.name, peer.address))
             .collect();
         let Ports { peer, proxy, admin } = self.ports[place];
         let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
         command
-            .args(["serve", "--name", names[place], "--peers", &peers.join(",")])
+            .args(["serve", "--name", NAMES[place], "--peers", &peers.join(",")])
             .arg("--data")
             .arg(self.data(place))
             .arg(format!("--peer-listen=127.0.0.1:{peer}"))
@@ -187,7 +209,7 @@ impl Fleet {
     }
 
     pub fn data(&self, place: usize) -> PathBuf {
-        self.folder.join(["a", "b", "c"][place])
+        self.folder.join(NAMES[place])
     }
 
     pub fn proxies(&self) -> Vec<SocketAddr> {

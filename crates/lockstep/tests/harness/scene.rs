@@ -9,7 +9,7 @@ use super::{
 };
 
 /// What a scene's service is asked for.
-const MANY: &str = "many.shop.svc.cluster.local:80";
+pub const MANY: &str = "many.shop.svc.cluster.local:80";
 
 /// A service with `count` addresses.
 fn write_service(folder: &Path, count: u8) {
@@ -53,6 +53,11 @@ pub struct Scene {
 impl Scene {
     pub fn new(flags: &[&str]) -> Self {
         Self::started(|data, source| Fleet::start(data, source, flags))
+    }
+
+    /// None of its replicas runs yet.
+    pub fn prepared() -> Self {
+        Self::started(|data, source| Fleet::prepare(data, source, &[]))
     }
 
     /// What its replicas say is kept.

@@ -102,7 +102,9 @@ impl Wired {
 
     /// What `/ready` says at `place`: the first line and the text.
     pub async fn ready(&self, place: usize) -> String {
-        plain_get(self.fleet.admins()[place], "/ready").await
+        plain_get(self.fleet.admins()[place], "/ready")
+            .await
+            .unwrap()
     }
 
     /// The leader among the replicas at these places.

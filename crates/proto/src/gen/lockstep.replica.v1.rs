@@ -21,9 +21,13 @@ pub struct KindAge {
 }
 /// Asked of another replica.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct StandingQuestion {}
+pub struct StandingQuestion {
+    /// Which revision the asker wants to compare; absent for the newest.
+    #[prost(uint64, optional, tag = "1")]
+    pub revision: ::core::option::Option<u64>,
+}
 /// What a replica says of itself at the moment of the question.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StandingAnswer {
     /// Whether it can show that its copy is fresh.
     #[prost(bool, tag = "1")]
@@ -31,4 +35,8 @@ pub struct StandingAnswer {
     /// The age of its copy, at most; milliseconds. Absent while it is not known.
     #[prost(uint64, optional, tag = "2")]
     pub age_ms: ::core::option::Option<u64>,
+    /// Where its state was at the revision that was asked for; absent if it is not
+    /// there yet, or keeps it no more.
+    #[prost(message, optional, tag = "3")]
+    pub position: ::core::option::Option<super::super::admin::v1::Position>,
 }

@@ -59,6 +59,12 @@ impl Links {
         .collect()
     }
 
+    /// Stops, or lets through, everything between two replicas.
+    pub(crate) fn set_apart(&self, one: usize, other: usize, apart: bool) {
+        self.muted[one][other].send_replace(apart);
+        self.muted[other][one].send_replace(apart);
+    }
+
     /// Stops, or lets through, everything between a replica and all others.
     pub(crate) fn set_isolated(&self, replica: usize, isolated: bool) {
         for other in 0..self.muted.len() {

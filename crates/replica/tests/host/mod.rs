@@ -10,15 +10,18 @@
 
 use lockstep_position::Term;
 use lockstep_raft::{Compaction, Config, Limits, Listen, PeerAddress, Timing};
-use lockstep_replica::{Replica, ReplicaTasks, StalenessPolicy};
+use lockstep_replica::{Replica, ReplicaEnd, ReplicaTasks, StalenessPolicy};
 use lockstep_state::Propose;
 use std::{
-    net::TcpListener,
-    path::Path,
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
     sync::mpsc,
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 use tokio::runtime::{Builder, Handle};
+
+pub const CLUSTER: &str = "test";
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -26,12 +29,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Host {
     pub replica: Replica,
     on: Handle,
+    ended: JoinHandle<Result<(), ReplicaEnd>>,
 }
 
 impl Host {
     fn start(config: Config) -> Self {
         let (sender, receiver) = mpsc::channel();
-        std::thread::spawn(move || {
+        let ended = std::thread::spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let (replica, tasks): (Replica, ReplicaTasks) =
@@ -43,7 +47,23 @@ impl Host {
             })
         });
         let (replica, on) = receiver.recv().unwrap();
-        Self { replica, on }
+        Self { replica, on, ended }
+    }
+
+    /// Whether it has ended, by itself or not.
+    pub fn has_ended(&self) -> bool {
+        self.ended.is_finished()
+    }
+
+    /// Waits for its end, and says why it ended.
+    pub fn end(self) -> Result<(), ReplicaEnd> {
+        self.ended.join().unwrap()
+    }
+
+    /// Stops it; its folder is free afterwards.
+    pub async fn stop(self) {
+        self.replica.shutdown().await;
+        self.ended.join().unwrap().unwrap();
     }
 
     /// Nothing runs on the replica's thread until what is returned is dropped.
@@ -60,6 +80,36 @@ impl Host {
 }
 
 pub fn group(folder: &Path) -> Vec<Host> {
+    seats(folder).iter().map(Seat::start).collect()
+}
+
+/// What a replica of a group starts with, as often as it does.
+#[derive(Clone)]
+pub struct Seat {
+    pub name: String,
+    pub data: PathBuf,
+    pub timing: Timing,
+    address: SocketAddr,
+    peers: Vec<PeerAddress>,
+}
+
+impl Seat {
+    pub fn start(&self) -> Host {
+        Host::start(Config {
+            cluster: CLUSTER.to_owned(),
+            name: self.name.clone(),
+            data: self.data.clone(),
+            listen: Listen::Address(self.address),
+            peers: self.peers.clone(),
+            timing: self.timing,
+            compaction: Compaction::default(),
+            limits: Limits::default(),
+        })
+    }
+}
+
+/// The seats of three replicas.
+pub fn seats(folder: &Path) -> Vec<Seat> {
     let bound: Vec<TcpListener> = (0..3)
         .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
         .collect();
@@ -79,17 +129,12 @@ pub fn group(folder: &Path) -> Vec<Host> {
     listen
         .into_iter()
         .enumerate()
-        .map(|(at, address)| {
-            Host::start(Config {
-                cluster: "test".to_owned(),
-                name: format!("replica-{at}"),
-                data: folder.join(at.to_string()),
-                listen: Listen::Address(address),
-                peers: peers.clone(),
-                timing: Timing::default(),
-                compaction: Compaction::default(),
-                limits: Limits::default(),
-            })
+        .map(|(at, address)| Seat {
+            name: format!("replica-{at}"),
+            data: folder.join(at.to_string()),
+            timing: Timing::default(),
+            address,
+            peers: peers.clone(),
         })
         .collect()
 }
