@@ -25,8 +25,9 @@ use toml::{Table, Value};
 ///   between them without the log, for tests, and nothing that ships has an arrow to it.
 /// * fuzz has an arrow to every crate that reads bytes from outside, and none has one to it.
 /// * jepsen-model uses nothing of ours, not even a name: a judge that asks the product what is
-///   right agrees with its errors. jepsen-checkers uses that judge alone. jepsen-lab starts
-///   replicas as programs, so it names of the product only what a client needs.
+///   right agrees with its errors. jepsen-checkers uses that judge alone. jepsen-gear,
+///   jepsen-mix and jepsen-lab start replicas as programs, so they name of the product only what a
+///   client needs.
 /// * nothing but bench (which starts whole replicas) uses the binary's crate.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("position", &[]),
@@ -105,15 +106,28 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("jepsen-model", &[]),
     ("jepsen-checkers", &["jepsen-model"]),
     ("jepsen-report", &["jepsen-model", "jepsen-checkers"]),
+    ("jepsen-gear", &["proto", "simapi"]),
+    (
+        "jepsen-mix",
+        &[
+            "proto",
+            "simapi",
+            "jepsen-model",
+            "jepsen-checkers",
+            "jepsen-report",
+            "jepsen-gear",
+        ],
+    ),
     (
         "jepsen-lab",
         &[
             "contract",
             "proto",
             "simapi",
-            "jepsen-model",
             "jepsen-checkers",
             "jepsen-report",
+            "jepsen-gear",
+            "jepsen-mix",
         ],
     ),
 ];
@@ -128,18 +142,43 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     // One crate serves the wire; the others are its clients.
     (
         "linkerd2-proxy-api",
-        &["destination", "cli", "bench", "contract", "jepsen-lab"],
+        &[
+            "destination",
+            "cli",
+            "bench",
+            "contract",
+            "jepsen-mix",
+            "jepsen-lab",
+        ],
     ),
     // One crate decides what durable means.
     ("redb", &["storage"]),
     // Libraries take configs and return typed errors.
     (
         "clap",
-        &["lockstep", "cli", "bench", "xtask", "simapi", "jepsen-lab"],
+        &[
+            "lockstep",
+            "cli",
+            "bench",
+            "xtask",
+            "simapi",
+            "jepsen-gear",
+            "jepsen-mix",
+            "jepsen-lab",
+        ],
     ),
     (
         "anyhow",
-        &["lockstep", "cli", "bench", "xtask", "simapi", "jepsen-lab"],
+        &[
+            "lockstep",
+            "cli",
+            "bench",
+            "xtask",
+            "simapi",
+            "jepsen-gear",
+            "jepsen-mix",
+            "jepsen-lab",
+        ],
     ),
 ];
 

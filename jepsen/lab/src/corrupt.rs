@@ -21,12 +21,12 @@ use anyhow::{Context as _, bail};
 use fastrand::Rng;
 use serde::Serialize;
 
-use crate::debt::Debts;
-use crate::outcome::Tally;
-use crate::replica::{self, Plan};
 use crate::rig::{Rig, Setup, converge, judge};
-use crate::run_id::RunId;
 use damage::{Damage, copy, files};
+use lockstep_jepsen_gear::debt::Debts;
+use lockstep_jepsen_gear::outcome::Tally;
+use lockstep_jepsen_gear::replica::{self, Plan};
+use lockstep_jepsen_gear::run_id::RunId;
 
 /// Revisions that the group makes between two damages, the victim among them.
 const REVISIONS_BETWEEN: u64 = 40;

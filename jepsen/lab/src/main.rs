@@ -1,6 +1,7 @@
 //! Breaks real replicas and judges what was seen.
 //!
 //! ```text
+//! mix       everything that can be broken is broken, and the history judged (without a verb)
 //! doctor    which faults this machine can do
 //! powercut  all replicas lose their power at once, again and again
 //! corrupt   the files of a stopped replica are damaged, again and again
@@ -8,41 +9,33 @@
 //! clean     what an earlier run left is undone
 //! ```
 
-mod api_server;
 mod check;
 mod corrupt;
-mod debt;
-mod disk;
-mod doctor;
-mod operator;
-mod outcome;
-mod power;
 mod powercut;
-mod process;
-mod program;
 mod proxy;
-mod replica;
 mod rig;
-mod room;
-mod run_id;
-mod world;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use outcome::Tally;
+use lockstep_jepsen_gear::outcome::Tally;
+use lockstep_jepsen_gear::{debt, doctor};
+use lockstep_jepsen_mix as mix;
 
 /// Breaks real replicas, networks, disks and clocks, and judges what was seen.
 #[derive(Debug, Parser)]
 #[command(
     name = "lockstep-jepsen",
     bin_name = "cargo xtask jepsen",
-    max_term_width = 100
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true
 )]
-struct Args {
-    /// What to do.
+struct Lab {
+    /// What to do; a mix of all faults if nothing is said.
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
+    #[command(flatten)]
+    mix: mix::Args,
 }
 
 #[derive(Debug, Subcommand)]
@@ -70,8 +63,11 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    let outcome = match args.verb {
+    let args = Lab::parse();
+    let Some(verb) = args.verb else {
+        return report(alone(|| mix::run(&args.mix)));
+    };
+    let outcome = match verb {
         Verb::Doctor { output } => doctor::run(output).map(|()| ExitCode::SUCCESS),
         Verb::Powercut(args) => alone(|| powercut::run(&args)),
         Verb::Corrupt(args) => alone(|| corrupt::run(&args)),
@@ -80,6 +76,10 @@ fn main() -> ExitCode {
         Verb::Clean => debt::pay_for_the_dead().map(clean),
         Verb::Warden { process } => debt::watch_over_the_parent(process).map(clean),
     };
+    report(outcome)
+}
+
+fn report(outcome: anyhow::Result<ExitCode>) -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => {
@@ -111,6 +111,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        Args::command().debug_assert();
+        Lab::command().debug_assert();
     }
 }

@@ -16,14 +16,14 @@ use fastrand::Rng;
 use rustix::process::Signal;
 use serde::Serialize;
 
-use crate::debt::Debts;
-use crate::disk::FileSystem;
-use crate::doctor::{self, Ability};
-use crate::outcome::Tally;
-use crate::power::Switch;
-use crate::replica;
 use crate::rig::{Rig, Setup, converge, judge};
-use crate::run_id::RunId;
+use lockstep_jepsen_gear::debt::Debts;
+use lockstep_jepsen_gear::disk::FileSystem;
+use lockstep_jepsen_gear::doctor::{self, Ability};
+use lockstep_jepsen_gear::outcome::Tally;
+use lockstep_jepsen_gear::power::Switch;
+use lockstep_jepsen_gear::replica;
+use lockstep_jepsen_gear::run_id::RunId;
 
 /// The most time between the first disk and the last for a cut to count as one.
 const SPREAD_MAX: Duration = Duration::from_millis(5);

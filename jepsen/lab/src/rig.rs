@@ -18,14 +18,14 @@ use lockstep_simapi::SimApi;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use crate::api_server::{self, ApiServer};
-use crate::debt::Debts;
-use crate::disk::{Disk, FileSystem};
-use crate::operator::Operator;
-use crate::replica::{Listens, Plan, Replica};
-use crate::room::Room;
-use crate::run_id::RunId;
-use crate::world::{Mix, Serial, Shape, World, Write};
+use lockstep_jepsen_gear::api_server::{self, ApiServer};
+use lockstep_jepsen_gear::debt::Debts;
+use lockstep_jepsen_gear::disk::{Disk, FileSystem};
+use lockstep_jepsen_gear::operator::Operator;
+use lockstep_jepsen_gear::replica::{Listens, Plan, Replica};
+use lockstep_jepsen_gear::room::Room;
+use lockstep_jepsen_gear::run_id::RunId;
+use lockstep_jepsen_gear::world::{Mix, Serial, Shape, World, Write};
 use sightings::Sightings;
 use watch::watch;
 

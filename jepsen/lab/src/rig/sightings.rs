@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lockstep_proto::admin::v1::Position;
 
-use crate::world::Serial;
+use lockstep_jepsen_gear::world::Serial;
 
 /// What broke once breaks at every look; the first few say it all.
 const VIOLATIONS_KEPT: usize = 10;

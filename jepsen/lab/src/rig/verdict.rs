@@ -10,10 +10,10 @@ use lockstep_proto::admin::v1::Position;
 use tokio::time::sleep;
 
 use super::sightings::Seen;
-use crate::operator::Operator;
 use crate::proxy::Proxy;
-use crate::replica::Plan;
-use crate::world::Serial;
+use lockstep_jepsen_gear::operator::Operator;
+use lockstep_jepsen_gear::replica::Plan;
+use lockstep_jepsen_gear::world::Serial;
 
 /// How long a group may take from its start to one answer.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -7,10 +7,10 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::sightings::Sightings;
-use crate::operator::Operator;
 use crate::proxy::Proxy;
-use crate::replica::Plan;
-use crate::world::World;
+use lockstep_jepsen_gear::operator::Operator;
+use lockstep_jepsen_gear::replica::Plan;
+use lockstep_jepsen_gear::world::World;
 
 /// How often a replica is asked where it is.
 const OBSERVE_EVERY: Duration = Duration::from_millis(5);

@@ -40,7 +40,7 @@ pub(super) fn start() -> anyhow::Result<Child> {
 /// # Errors
 ///
 /// When the books cannot be read.
-pub(crate) fn watch_over_the_parent(id: u32) -> anyhow::Result<Vec<String>> {
+pub fn watch_over_the_parent(id: u32) -> anyhow::Result<Vec<String>> {
     let lab = ProcessId::of(id);
     // Nothing is ever written there: it ends when the lab does.
     stdin().read_to_end(&mut Vec::new())?;

@@ -27,11 +27,11 @@ pub(super) struct Book {
 
 /// What a run has left that did not end well.
 #[derive(Debug)]
-pub(crate) struct Left {
+pub struct Left {
     /// The run.
-    pub(crate) run: String,
+    pub run: String,
     /// What it made.
-    pub(crate) things: usize,
+    pub things: usize,
 }
 
 /// A line of the file.
@@ -103,7 +103,7 @@ fn line(line: &Line) -> anyhow::Result<String> {
 /// # Errors
 ///
 /// When the folder of the books cannot be read.
-pub(crate) fn left_by_the_dead() -> anyhow::Result<Vec<Left>> {
+pub fn left_by_the_dead() -> anyhow::Result<Vec<Left>> {
     let dead = books()?.into_iter().filter_map(|path| {
         let mut text = String::new();
         // One that is gone by now is paid.
@@ -122,7 +122,7 @@ pub(crate) fn left_by_the_dead() -> anyhow::Result<Vec<Left>> {
 /// # Errors
 ///
 /// When the folder of the books cannot be read.
-pub(crate) fn pay_for_the_dead() -> anyhow::Result<Vec<String>> {
+pub fn pay_for_the_dead() -> anyhow::Result<Vec<String>> {
     let mut paid = Vec::new();
     for path in books()? {
         if pay_book(&path)? {

@@ -14,10 +14,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use fastrand::Rng;
 use serde_json::Value;
 
-pub(crate) use mix::{Change, Mix};
+pub use mix::{Change, Mix};
 
 /// The namespace of everything.
-pub(crate) const NAMESPACE: &str = "mesh";
+pub const NAMESPACE: &str = "mesh";
 /// The port of every service.
 const PORT: u16 = 80;
 /// The port of every endpoint.
@@ -27,7 +27,7 @@ const FIRST: u32 = Ipv4Addr::new(10, 0, 0, 0).to_bits();
 
 /// One write to the API server.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Write {
+pub enum Write {
     /// The object is created or replaced.
     Put(Value),
     /// The object is deleted.
@@ -41,25 +41,25 @@ pub(crate) enum Write {
 
 /// Which write made an endpoint. Range: 1 to 2²⁴−1.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Serial(u32);
+pub struct Serial(u32);
 
 /// How large the cluster is.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Shape {
+pub struct Shape {
     /// Services at first, and about as many later.
-    pub(crate) services: usize,
+    pub services: usize,
     /// The most endpoints of a new slice.
-    pub(crate) endpoints_max: usize,
+    pub endpoints_max: usize,
     /// Services that nothing changes.
-    pub(crate) idle: usize,
+    pub idle: usize,
     /// Whether half of the services have pods behind their endpoints. Pods and slices reach the
     /// replicas on two watches, so that for a moment an endpoint may be there without its pod.
-    pub(crate) has_pods: bool,
+    pub has_pods: bool,
 }
 
 /// The cluster.
 #[derive(Debug)]
-pub(crate) struct World {
+pub struct World {
     shape: Shape,
     services: BTreeMap<String, Service>,
     next_serial: u32,
@@ -87,7 +87,7 @@ struct Member {
 
 impl World {
     /// A cluster of this shape, and the writes that make it.
-    pub(crate) fn new(shape: Shape, dice: &mut Rng) -> (Self, Vec<Write>) {
+    pub fn new(shape: Shape, dice: &mut Rng) -> (Self, Vec<Write>) {
         let mut world = Self {
             shape,
             services: BTreeMap::new(),
@@ -107,18 +107,18 @@ impl World {
     }
 
     /// Makes a change that the dice choose, and returns its writes.
-    pub(crate) fn step(&mut self, mix: &Mix, dice: &mut Rng) -> (Change, Vec<Write>) {
+    pub fn step(&mut self, mix: &Mix, dice: &mut Rng) -> (Change, Vec<Write>) {
         let change = mix.choose(dice);
         (change, self.make(change, dice))
     }
 
     /// What can be asked: the authority of every service.
-    pub(crate) fn authorities(&self) -> Vec<String> {
+    pub fn authorities(&self) -> Vec<String> {
         self.services.keys().map(|name| authority(name)).collect()
     }
 
     /// Every service's newest endpoint; services that have none are left out.
-    pub(crate) fn newest(&self) -> BTreeMap<String, Serial> {
+    pub fn newest(&self) -> BTreeMap<String, Serial> {
         let newest = |service: &Service| {
             let members = service.slices.values().flatten();
             members.map(|member| member.serial).max()
@@ -146,7 +146,7 @@ impl World {
 }
 
 /// What a client asks for: a service by its name.
-pub(crate) fn authority(service: &str) -> String {
+pub fn authority(service: &str) -> String {
     format!("{service}.{NAMESPACE}.svc.cluster.local:{PORT}")
 }
 
@@ -159,7 +159,7 @@ impl Serial {
     }
 
     /// The serial that an address carries; none if it is none of ours.
-    pub(crate) fn of(address: &SocketAddr) -> Option<Self> {
+    pub fn of(address: &SocketAddr) -> Option<Self> {
         match address {
             SocketAddr::V4(address) if address.ip().octets()[0] == 10 => {
                 Some(Self(address.ip().to_bits() - FIRST))

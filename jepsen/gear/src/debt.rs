@@ -26,15 +26,15 @@ use crate::process::ProcessId;
 use crate::program::run;
 use crate::run_id::RunId;
 
-pub(crate) use book::{Left, left_by_the_dead, pay_for_the_dead};
-pub(crate) use warden::watch_over_the_parent;
+pub use book::{Left, left_by_the_dead, pay_for_the_dead};
+pub use warden::watch_over_the_parent;
 
 use book::Book;
 
 /// One thing to undo. The order of the variants is that of paying.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Debt {
+pub enum Debt {
     /// A file system that may be frozen, by its mount point.
     Thaw(PathBuf),
     /// A control group whose tasks may be frozen.
@@ -57,7 +57,7 @@ pub(crate) enum Debt {
 
 /// The debts of one run. Paid when dropped.
 #[derive(Debug)]
-pub(crate) struct Debts {
+pub struct Debts {
     book: Book,
     owed: Mutex<Vec<Debt>>,
     /// Whoever pays if this process cannot.
@@ -72,7 +72,7 @@ impl Debts {
     /// # Errors
     ///
     /// When the file cannot be written: nobody may change what cannot be undone.
-    pub(crate) fn of(run: RunId) -> anyhow::Result<Self> {
+    pub fn of(run: RunId) -> anyhow::Result<Self> {
         let book = Book::open(&run.to_string())?;
         let warden = warden::start()?;
         Ok(Self {
@@ -87,7 +87,7 @@ impl Debts {
     /// # Errors
     ///
     /// When it cannot be noted; then it must not be made.
-    pub(crate) fn owe(&self, debt: Debt) -> anyhow::Result<()> {
+    pub fn owe(&self, debt: Debt) -> anyhow::Result<()> {
         self.book.note(&debt)?;
         let mut owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner);
         owed.push(debt);
@@ -95,7 +95,7 @@ impl Debts {
     }
 
     /// Undoes everything; what could not be undone is said on standard error and stays noted.
-    pub(crate) fn pay_all(&self) {
+    pub fn pay_all(&self) {
         let mut owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner);
         let unpaid = pay(std::mem::take(&mut *owed));
         if unpaid == 0 {
@@ -195,7 +195,7 @@ fn unmount(mount: &Path) -> anyhow::Result<()> {
 }
 
 /// Whether a file system is mounted exactly there.
-pub(crate) fn is_mounted(mount: &Path) -> bool {
+pub fn is_mounted(mount: &Path) -> bool {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let points = mounts.lines().filter_map(|line| line.split(' ').nth(1));
     // Spaces are written as \040; names of the lab have none.

@@ -11,7 +11,7 @@ use crate::room::Room;
 use crate::world::{NAMESPACE, Write};
 
 /// The server. Its store outlives its socket, as etcd outlives an API server.
-pub(crate) struct ApiServer {
+pub struct ApiServer {
     api: SimApi,
     room: Room,
     address: SocketAddr,
@@ -27,7 +27,7 @@ impl ApiServer {
     /// # Errors
     ///
     /// When the address cannot be bound or the file not be written.
-    pub(crate) fn start(room: Room, address: SocketAddr, folder: &Path) -> anyhow::Result<Self> {
+    pub fn start(room: Room, address: SocketAddr, folder: &Path) -> anyhow::Result<Self> {
         let mut server = Self {
             api: SimApi::new(Options::default()),
             room,
@@ -47,7 +47,7 @@ impl ApiServer {
     /// # Errors
     ///
     /// When the address cannot be bound.
-    pub(crate) fn resume(&mut self) -> anyhow::Result<()> {
+    pub fn resume(&mut self) -> anyhow::Result<()> {
         if self.serving.is_none() {
             let (api, address) = (self.api.clone(), self.address);
             let serving = self.room.wait_for(async move {
@@ -61,17 +61,17 @@ impl ApiServer {
     }
 
     /// Closes the socket and every connection; the store stays.
-    pub(crate) fn stop(&mut self) {
+    pub fn stop(&mut self) {
         self.serving = None;
     }
 
     /// The server as a value, to tell it how to fail.
-    pub(crate) const fn api(&self) -> &SimApi {
+    pub const fn api(&self) -> &SimApi {
         &self.api
     }
 
     /// The file that names it.
-    pub(crate) fn kubeconfig(&self) -> &Path {
+    pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
 }
@@ -81,7 +81,7 @@ impl ApiServer {
 /// # Errors
 ///
 /// When a write is refused, which only a bug of the world does.
-pub(crate) fn write(api: &SimApi, writes: &[Write]) -> anyhow::Result<Vec<u64>> {
+pub fn write(api: &SimApi, writes: &[Write]) -> anyhow::Result<Vec<u64>> {
     let done = writes.iter().map(|write| match write {
         Write::Put(object) => api.apply(object.clone()),
         Write::Delete { kind, name } => api.delete(kind, NAMESPACE, name),

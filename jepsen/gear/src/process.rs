@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A process id and when that process started: ids are used again, both together are not.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct ProcessId {
+pub struct ProcessId {
     id: u32,
     /// Unit: clock ticks since the machine booted. Source: `/proc/PID/stat`, field 22.
     started: u64,
@@ -27,7 +27,7 @@ impl ProcessId {
     /// # Errors
     ///
     /// When there is none.
-    pub(crate) fn of(id: u32) -> anyhow::Result<Self> {
+    pub fn of(id: u32) -> anyhow::Result<Self> {
         let (started, _) = look(id).with_context(|| format!("no process {id}"))?;
         Ok(Self { id, started })
     }
@@ -37,12 +37,17 @@ impl ProcessId {
     /// # Errors
     ///
     /// When `/proc` is not mounted.
-    pub(crate) fn own() -> anyhow::Result<Self> {
+    pub fn own() -> anyhow::Result<Self> {
         Self::of(std::process::id())
     }
 
+    /// The id alone, which names it as long as it is alive.
+    pub const fn id(self) -> u32 {
+        self.id
+    }
+
     /// Whether the process still runs; a zombie does not.
-    pub(crate) fn is_alive(self) -> bool {
+    pub fn is_alive(self) -> bool {
         look(self.id) == Some((self.started, Stage::Runs))
     }
 
@@ -51,7 +56,7 @@ impl ProcessId {
     /// # Errors
     ///
     /// When it may not be sent.
-    pub(crate) fn signal(self, signal: Signal) -> anyhow::Result<()> {
+    pub fn signal(self, signal: Signal) -> anyhow::Result<()> {
         if !self.is_alive() {
             return Ok(());
         }
@@ -65,7 +70,7 @@ impl ProcessId {
     /// # Errors
     ///
     /// When it may not be killed, or hangs in the kernel.
-    pub(crate) fn kill_and_wait(self) -> anyhow::Result<()> {
+    pub fn kill_and_wait(self) -> anyhow::Result<()> {
         self.signal(Signal::KILL)?;
         let deadline = Instant::now() + PATIENCE;
         while self.is_alive() {

@@ -14,37 +14,37 @@ use crate::room::Room;
 
 /// Where a replica listens.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Listens {
+pub struct Listens {
     /// For peers.
-    pub(crate) peer: SocketAddr,
+    pub peer: SocketAddr,
     /// For proxies.
-    pub(crate) proxy: SocketAddr,
+    pub proxy: SocketAddr,
     /// For operators.
-    pub(crate) admin: SocketAddr,
+    pub admin: SocketAddr,
 }
 
 /// How a replica is started, each time.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub struct Plan {
     /// The program.
-    pub(crate) program: PathBuf,
+    pub program: PathBuf,
     /// Its name, for example `n1`.
-    pub(crate) name: String,
+    pub name: String,
     /// Where it listens.
-    pub(crate) listens: Listens,
+    pub listens: Listens,
     /// Its data folder.
-    pub(crate) data: PathBuf,
+    pub data: PathBuf,
     /// What it logs goes here, over all its lives.
-    pub(crate) log: PathBuf,
+    pub log: PathBuf,
     /// Flags that are equal for all replicas: peers, source, tuning.
-    pub(crate) flags: Vec<String>,
+    pub flags: Vec<String>,
     /// Variables of its environment.
-    pub(crate) variables: Vec<(String, String)>,
+    pub variables: Vec<(String, String)>,
 }
 
 /// A replica, whether or not it runs.
 #[derive(Debug)]
-pub(crate) struct Replica {
+pub struct Replica {
     plan: Plan,
     room: Room,
     running: Option<Running>,
@@ -60,7 +60,7 @@ struct Running {
 
 impl Replica {
     /// A replica that does not run yet.
-    pub(crate) const fn new(plan: Plan, room: Room) -> Self {
+    pub const fn new(plan: Plan, room: Room) -> Self {
         Self {
             plan,
             room,
@@ -69,7 +69,7 @@ impl Replica {
     }
 
     /// How it is started.
-    pub(crate) const fn plan(&self) -> &Plan {
+    pub const fn plan(&self) -> &Plan {
         &self.plan
     }
 
@@ -78,7 +78,7 @@ impl Replica {
     /// # Errors
     ///
     /// When its program cannot be executed.
-    pub(crate) fn start(&mut self, debts: &Debts) -> anyhow::Result<()> {
+    pub fn start(&mut self, debts: &Debts) -> anyhow::Result<()> {
         if self.process().is_some() {
             return Ok(());
         }
@@ -119,13 +119,13 @@ impl Replica {
     }
 
     /// Its process, if it runs.
-    pub(crate) fn process(&self) -> Option<ProcessId> {
+    pub fn process(&self) -> Option<ProcessId> {
         let process = self.running.as_ref()?.process;
         process.is_alive().then_some(process)
     }
 
     /// How it ended, once, if it ended by itself or by a signal since it was last started.
-    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+    pub fn ended(&mut self) -> Option<ExitStatus> {
         let status = self.running.as_mut()?.child.try_wait().ok()??;
         self.running = None;
         Some(status)
@@ -136,7 +136,7 @@ impl Replica {
     /// # Errors
     ///
     /// When it does not die.
-    pub(crate) fn kill(&mut self) -> anyhow::Result<Option<ExitStatus>> {
+    pub fn kill(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         let ended = self.ended();
         if let Some(mut running) = self.running.take() {
             running.process.kill_and_wait()?;
@@ -151,7 +151,7 @@ impl Replica {
 /// # Errors
 ///
 /// When it is not there.
-pub(crate) fn program(given: Option<&Path>) -> anyhow::Result<PathBuf> {
+pub fn program(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     let beside = || -> anyhow::Result<PathBuf> {
         let own = std::env::current_exe()?;
         let folder = own.parent().context("the lab's program is in no folder")?;

@@ -13,7 +13,7 @@ use crate::program::run;
 /// Which file system.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum FileSystem {
+pub enum FileSystem {
     /// ext4
     Ext4,
     /// XFS
@@ -22,7 +22,7 @@ pub(crate) enum FileSystem {
 
 /// A file with a file system in it, and where that is mounted.
 #[derive(Clone, Debug)]
-pub(crate) struct Disk {
+pub struct Disk {
     image: PathBuf,
     mount: PathBuf,
 }
@@ -38,7 +38,7 @@ impl Disk {
     /// # Errors
     ///
     /// When the file system cannot be made or mounted.
-    pub(crate) fn make(debts: &Debts, path: &Path, kind: FileSystem) -> anyhow::Result<Self> {
+    pub fn make(debts: &Debts, path: &Path, kind: FileSystem) -> anyhow::Result<Self> {
         Self::make_of_size(debts, path, kind, BYTES)
     }
 
@@ -47,7 +47,7 @@ impl Disk {
     /// # Errors
     ///
     /// As [`Self::make`].
-    pub(crate) fn make_of_size(
+    pub fn make_of_size(
         debts: &Debts,
         path: &Path,
         kind: FileSystem,
@@ -74,7 +74,7 @@ impl Disk {
     }
 
     /// Where its files are.
-    pub(crate) fn mount_point(&self) -> &Path {
+    pub fn mount_point(&self) -> &Path {
         &self.mount
     }
 
@@ -88,7 +88,7 @@ impl Disk {
     /// # Errors
     ///
     /// When somebody still uses it.
-    pub(crate) fn unmount(&self) -> anyhow::Result<()> {
+    pub fn unmount(&self) -> anyhow::Result<()> {
         if is_mounted(&self.mount) {
             run(&["umount", &self.mount.to_string_lossy()])?;
         }
@@ -100,7 +100,7 @@ impl Disk {
     /// # Errors
     ///
     /// When somebody still uses it, or the file system does not mount again.
-    pub(crate) fn remount(&self) -> anyhow::Result<()> {
+    pub fn remount(&self) -> anyhow::Result<()> {
         self.unmount()?;
         self.mount()
     }

@@ -4,7 +4,7 @@ use fastrand::Rng;
 
 /// One sort of change.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub enum Change {
     /// An endpoint is replaced by a new one.
     Update,
     /// A service comes.
@@ -23,7 +23,7 @@ pub(crate) enum Change {
 
 /// Shares of the sorts.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Mix {
+pub struct Mix {
     shares: &'static [(Change, u32)],
 }
 
@@ -31,8 +31,7 @@ pub(crate) struct Mix {
 
 impl Mix {
     /// Everything that happens in a cluster.
-    #[cfg_attr(not(test), expect(dead_code, reason = "it waits for the lab's mix"))]
-    pub(crate) const CHURN: Self = Self {
+    pub const CHURN: Self = Self {
         shares: &[
             (Change::Update, 60),
             (Change::Create, 10),
@@ -45,7 +44,7 @@ impl Mix {
     };
 
     /// Only newer endpoints: the newest serial of every service grows for ever.
-    pub(crate) const GROWING: Self = Self {
+    pub const GROWING: Self = Self {
         shares: &[(Change::Update, 97), (Change::Mass, 3)],
     };
 

@@ -13,12 +13,14 @@ use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 
 use crate::debt::{Left, left_by_the_dead};
+pub use process::{GROUPS, fake_time_library};
+
 use scratch::Scratch;
 
 /// Something that a fault needs.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Ability {
+pub enum Ability {
     /// Network namespaces with interfaces between them.
     Namespaces,
     /// nftables on bridged frames: cuts and losses.
@@ -70,24 +72,24 @@ struct Probe {
 
 /// What a probe found.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Finding {
+pub struct Finding {
     /// What was tried.
-    pub(crate) ability: Ability,
+    pub ability: Ability,
     /// The faults that need it.
-    pub(crate) enables: &'static str,
+    pub enables: &'static str,
     /// The Debian package of the program that it needs; empty if the kernel alone decides.
-    pub(crate) package: &'static str,
+    pub package: &'static str,
     /// Why it does not work, if it does not.
     #[serde(serialize_with = "text")]
-    pub(crate) outcome: Result<(), String>,
+    pub outcome: Result<(), String>,
 }
 
 /// What this machine can do.
-pub(crate) type Findings = BTreeMap<Ability, Finding>;
+pub type Findings = BTreeMap<Ability, Finding>;
 
 /// How the findings are printed.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Output {
+pub enum Output {
     /// For people
     #[default]
     Table,
@@ -222,7 +224,7 @@ const fn probe(
 /// # Errors
 ///
 /// When nothing can be tried at all.
-pub(crate) fn examine() -> anyhow::Result<Findings> {
+pub fn examine() -> anyhow::Result<Findings> {
     let scratch = Scratch::new()?;
     let found = PROBES.iter().map(|probe| {
         let finding = Finding {
@@ -257,7 +259,7 @@ fn clean_machine(_: &Scratch) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// The reason, for people.
-pub(crate) fn needs(abilities: &[Ability]) -> Result<(), String> {
+pub fn needs(abilities: &[Ability]) -> Result<(), String> {
     let findings = examine().map_err(|error| format!("{error:#}"))?;
     for ability in abilities {
         if let Some(Err(reason)) = findings.get(ability).map(|finding| &finding.outcome) {
@@ -272,7 +274,7 @@ pub(crate) fn needs(abilities: &[Ability]) -> Result<(), String> {
 /// # Errors
 ///
 /// As [`examine`].
-pub(crate) fn run(output: Output) -> anyhow::Result<()> {
+pub fn run(output: Output) -> anyhow::Result<()> {
     let findings = examine()?;
     let rows: Vec<&Finding> = PROBES
         .iter()
@@ -289,7 +291,7 @@ pub(crate) fn run(output: Output) -> anyhow::Result<()> {
 
 impl Ability {
     /// The name, as in the table and in JSON.
-    pub(crate) fn name(self) -> String {
+    pub fn name(self) -> String {
         let value = serde_json::to_value(self).unwrap_or_default();
         value.as_str().unwrap_or_default().to_owned()
     }

@@ -4,26 +4,26 @@ use std::process::ExitCode;
 
 /// The checks of a run. Printed as its last line.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub struct Tally {
     /// Checks that held.
-    pub(crate) passed: u32,
+    pub passed: u32,
     /// Checks that did not hold, or that too little was seen for.
-    pub(crate) failed: u32,
+    pub failed: u32,
     /// How many of those that failed are only unknown.
-    pub(crate) unknown: u32,
+    pub unknown: u32,
 }
 
 // === impl Tally ===
 
 impl Tally {
     /// Of a run for which this machine lacks something: says so.
-    pub(crate) fn skipped(reason: &str) -> Self {
+    pub fn skipped(reason: &str) -> Self {
         anstream::eprintln!("skipped: {reason}");
         Self::default()
     }
 
     /// Counts one check, which holds if it has no violations; prints those that it has.
-    pub(crate) fn count(&mut self, violations: &[String]) {
+    pub fn count(&mut self, violations: &[String]) {
         if violations.is_empty() {
             self.passed += 1;
         } else {
@@ -35,13 +35,13 @@ impl Tally {
     }
 
     /// Counts checks that could not be made: they have not held.
-    pub(crate) const fn unknown(&mut self, count: u32) {
+    pub const fn unknown(&mut self, count: u32) {
         self.failed += count;
         self.unknown += count;
     }
 
     /// 0 if all held, 1 if a property broke, 2 if too little was seen. Prints the last line.
-    pub(crate) fn report(self) -> ExitCode {
+    pub fn report(self) -> ExitCode {
         anstream::println!("{} passed, {} failed", self.passed, self.failed);
         match (self.failed, self.unknown) {
             (0, _) => ExitCode::SUCCESS,

@@ -23,7 +23,7 @@ const NAMESPACES: &str = "/run/netns";
 
 /// A thread in a namespace, which runs futures. It ends with the last clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Room {
+pub struct Room {
     handle: Handle,
     _open: Arc<oneshot::Sender<()>>,
 }
@@ -34,7 +34,7 @@ impl Room {
     /// # Errors
     ///
     /// When there is no such namespace, or it may not be entered.
-    pub(crate) fn enter(namespace: Option<&str>) -> anyhow::Result<Self> {
+    pub fn enter(namespace: Option<&str>) -> anyhow::Result<Self> {
         let (open, closed) = oneshot::channel::<()>();
         let (entered, outcome) = mpsc::channel();
         let namespace = namespace.map(str::to_owned);
@@ -62,7 +62,7 @@ impl Room {
     }
 
     /// Starts a task in the namespace.
-    pub(crate) fn spawn<T: Send + 'static>(
+    pub fn spawn<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> JoinHandle<T> {
@@ -74,7 +74,7 @@ impl Room {
     /// # Errors
     ///
     /// When the job panicked, or the thread is gone.
-    pub(crate) fn run<T: Send + 'static>(
+    pub fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> anyhow::Result<T> {
@@ -86,7 +86,7 @@ impl Room {
     /// # Errors
     ///
     /// When the task panicked, or the thread is gone.
-    pub(crate) fn wait_for<T: Send + 'static>(
+    pub fn wait_for<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> anyhow::Result<T> {

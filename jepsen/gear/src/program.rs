@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 ///
 /// When it cannot be executed, takes more than half a minute, or fails; the last with what it
 /// printed on standard error.
-pub(crate) fn run(words: &[&str]) -> anyhow::Result<String> {
+pub fn run(words: &[&str]) -> anyhow::Result<String> {
     let [name, arguments @ ..] = words else {
         bail!("no program named");
     };
@@ -32,7 +32,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<String> {
 /// # Errors
 ///
 /// As [`run`].
-pub(crate) fn run_command(mut command: Command) -> anyhow::Result<String> {
+pub fn run_command(mut command: Command) -> anyhow::Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command
         .stdin(Stdio::null())

@@ -6,13 +6,15 @@ use std::time::Duration;
 use anyhow::Context as _;
 use lockstep_proto::admin::v1::{
     AuditReply, AuditRequest, DigestsRequest, Position, StatusReply, StatusRequest,
-    admin_client::AdminClient,
+    TransferLeadershipReply, TransferLeadershipRequest, admin_client::AdminClient,
 };
 use tokio::time::timeout;
 use tonic::transport::{Channel, Endpoint};
 
 /// How long a healthy replica never takes; a paused one takes for ever.
 const LIMIT: Duration = Duration::from_secs(2);
+/// How long a hand-over may take.
+const HAND_OVER_LIMIT: Duration = Duration::from_secs(10);
 /// How long an audit may take.
 const AUDIT_LIMIT: Duration = Duration::from_secs(30);
 
@@ -21,7 +23,7 @@ const MESSAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// A connection to one replica's admin port, which is made anew when it breaks.
 #[derive(Clone, Debug)]
-pub(crate) struct Operator {
+pub struct Operator {
     client: AdminClient<Channel>,
 }
 
@@ -33,7 +35,7 @@ impl Operator {
     /// # Errors
     ///
     /// Never, for a socket address.
-    pub(crate) fn new(admin: SocketAddr) -> anyhow::Result<Self> {
+    pub fn new(admin: SocketAddr) -> anyhow::Result<Self> {
         let endpoint = Endpoint::from_shared(format!("http://{admin}"))?;
         let channel = endpoint.connect_timeout(LIMIT).connect_lazy();
         let client = AdminClient::new(channel).max_decoding_message_size(MESSAGE_BYTES_MAX);
@@ -45,7 +47,7 @@ impl Operator {
     /// # Errors
     ///
     /// When it does not answer in time.
-    pub(crate) async fn status(&mut self) -> anyhow::Result<StatusReply> {
+    pub async fn status(&mut self) -> anyhow::Result<StatusReply> {
         let reply = timeout(LIMIT, self.client.status(StatusRequest {}));
         Ok(reply.await.context("no status in time")??.into_inner())
     }
@@ -55,7 +57,7 @@ impl Operator {
     /// # Errors
     ///
     /// When it does not answer in time.
-    pub(crate) async fn digests(&mut self, from: u64) -> anyhow::Result<Vec<Position>> {
+    pub async fn digests(&mut self, from: u64) -> anyhow::Result<Vec<Position>> {
         let reply = timeout(LIMIT, self.client.digests(DigestsRequest { from }));
         let reply = reply.await.context("no digests in time")??;
         Ok(reply.into_inner().positions)
@@ -66,8 +68,19 @@ impl Operator {
     /// # Errors
     ///
     /// When it does not lead, does not reach the source, or does not answer in time.
-    pub(crate) async fn audit(&mut self) -> anyhow::Result<AuditReply> {
+    pub async fn audit(&mut self) -> anyhow::Result<AuditReply> {
         let reply = timeout(AUDIT_LIMIT, self.client.audit(AuditRequest {}));
         Ok(reply.await.context("no audit in time")??.into_inner())
+    }
+
+    /// Asks the leader to hand over to whom it likes best.
+    ///
+    /// # Errors
+    ///
+    /// When it does not lead, or does not answer in time.
+    pub async fn hand_over(&mut self) -> anyhow::Result<TransferLeadershipReply> {
+        let request = TransferLeadershipRequest { to: String::new() };
+        let reply = timeout(HAND_OVER_LIMIT, self.client.transfer_leadership(request));
+        Ok(reply.await.context("no hand-over in time")??.into_inner())
     }
 }

@@ -11,7 +11,7 @@ use crate::debt::Debt;
 use crate::program::{run, run_command};
 
 /// Where version 1 of control groups is mounted.
-pub(crate) const GROUPS: &str = "/sys/fs/cgroup";
+pub const GROUPS: &str = "/sys/fs/cgroup";
 /// Where Debian keeps libraries, one folder for each architecture.
 const LIBRARIES: &str = "/usr/lib";
 const FAKE_TIME: &str = "faketime/libfaketimeMT.so.1";
@@ -58,7 +58,7 @@ fn group(scratch: &Scratch, controller: &str, knob: &str, value: &str) -> anyhow
 /// # Errors
 ///
 /// When it is not installed.
-pub(crate) fn fake_time_library() -> anyhow::Result<PathBuf> {
+pub fn fake_time_library() -> anyhow::Result<PathBuf> {
     let folders = fs::read_dir(LIBRARIES)?.filter_map(Result::ok);
     let mut found = folders.map(|folder| folder.path().join(FAKE_TIME));
     found

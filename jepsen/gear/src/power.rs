@@ -28,7 +28,7 @@ const LAMP: &str = "lamp";
 
 /// A switch that is ready to cut the power of some disks.
 #[derive(Debug)]
-pub(crate) struct Switch {
+pub struct Switch {
     wires: Vec<Wire>,
 }
 
@@ -47,7 +47,7 @@ impl Switch {
     /// # Errors
     ///
     /// When `xfs_io` is not installed, or a disk cannot be written.
-    pub(crate) fn armed(disks: &[&Disk]) -> anyhow::Result<Self> {
+    pub fn armed(disks: &[&Disk]) -> anyhow::Result<Self> {
         // The last who hears of it goes before those who are busy with it already.
         let wires = (OBEYING..).zip(disks);
         let wires = wires.map(|(priority, disk)| Wire::armed(disk.mount_point(), priority));
@@ -61,7 +61,7 @@ impl Switch {
     /// # Errors
     ///
     /// When a disk was not cut.
-    pub(crate) fn cut(self) -> anyhow::Result<Duration> {
+    pub fn cut(self) -> anyhow::Result<Duration> {
         // A thread of its own, because it takes precedence over everything else.
         let cutting = thread::spawn(move || self.cut_now());
         cutting.join().ok().context("the switch panicked")?
