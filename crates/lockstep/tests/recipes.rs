@@ -120,3 +120,8 @@ async fn a_client_that_stops_reading_delays_no_other_and_returns_to_the_newest()
 async fn five_thousand_streams_of_one_connection_and_a_few_of_another_all_hear() {
     crowd::five_thousand_streams_of_one_connection_and_a_few_of_another_all_hear().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn five_thousand_endpoints_in_fifty_slices_are_told_whole() {
+    crowd::five_thousand_endpoints_in_fifty_slices_are_told_whole().await;
+}

@@ -69,6 +69,18 @@ impl Fleet {
         self.peers[from][to].address = address.to_string();
     }
 
+    /// Gives every replica ports that none of them had, from its next start on.
+    pub fn move_all(&mut self) {
+        self.ports = free_ports();
+        self.peers = vec![self.listening(); 3];
+    }
+
+    /// Gives two replicas each other's ports, from their next start on.
+    pub fn exchange(&mut self, one: usize, other: usize) {
+        self.ports.swap(one, other);
+        self.peers = vec![self.listening(); 3];
+    }
+
     /// Has the replica at `place` follow this source, from its next start on.
     pub fn follow(&mut self, place: usize, source: &[&str]) {
         self.sources[place] = source.iter().map(ToString::to_string).collect();

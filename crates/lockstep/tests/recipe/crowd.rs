@@ -1,4 +1,5 @@
-//! O1 and O2, as far as they hold: one client stops reading, and many streams of one identity.
+//! O1 and O2, as far as they hold: one client stops reading, and many streams of one identity;
+//! and a service that is as large as any.
 //!
 //! A stream that does not read is not ended yet, whatever it misses, and what one identity may
 //! use has no limit yet; see `docs/field-reports.md`.
@@ -9,7 +10,7 @@ use tonic::transport::{Channel, Endpoint};
 
 use super::{
     listener::{Listener, Said},
-    wired::{Wired, at, path, put_service, put_slice},
+    wired::{Wired, at, path, put_nth_slice, put_service, put_slice},
 };
 use crate::harness::{eventually, proxy::ask, status};
 
@@ -19,6 +20,8 @@ const CHANGES: u16 = 20;
 
 /// Less than one message about so many endpoints.
 const SMALL_WINDOW: u32 = 1 << 10;
+
+const SLICES: u16 = 50;
 
 const SERVICES: u16 = 250;
 const STREAMS: usize = 5_000;
@@ -96,6 +99,25 @@ pub async fn a_client_that_stops_reading_delays_no_other_and_returns_to_the_newe
         let mut returned = listen(&wired.client(place).await, "alpha").await;
         let whole = Said::Added(at(&endpoints(CHANGES)));
         assert_eq!(Said::from(&returned.next().await), whole);
+    }
+}
+
+/// More endpoints than an Endpoints object may have, in 50 slices: all are told, and at once.
+pub async fn five_thousand_endpoints_in_fifty_slices_are_told_whole() {
+    let numbers =
+        |nth: u16| -> Vec<u16> { (nth * ENDPOINTS + 1..=(nth + 1) * ENDPOINTS).collect() };
+    let wired = Wired::start(&[], |sim| {
+        put_service(sim, "alpha");
+        for nth in 0..SLICES {
+            put_nth_slice(sim, "alpha", nth, &numbers(nth));
+        }
+    })
+    .await;
+    wired.settled(&[0, 1, 2]).await;
+    let all: Vec<u16> = (0..SLICES).flat_map(numbers).collect();
+    for place in 0..3 {
+        let mut listener = listen(&wired.client(place).await, "alpha").await;
+        assert_eq!(Said::from(&listener.next().await), Said::Added(at(&all)));
     }
 }
 
