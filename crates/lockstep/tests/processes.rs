@@ -126,6 +126,46 @@ async fn a_replica_that_lost_its_folder_becomes_a_voter_again() {
     stream.until(&addresses(25)).await;
 }
 
+/// Who a replica is does not hang on where it is: pods come back under new addresses, and under
+/// each other's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_addresses_may_change_at_once_and_two_may_be_exchanged() {
+    let mut scene = Scene::new(&[]);
+    let before = scene.revision(1).await;
+    let ids = ids(&scene).await;
+    (0..3).for_each(|place| scene.fleet.kill(place));
+    scene.fleet.move_all();
+    (0..3).for_each(|place| scene.fleet.restart(place));
+    scene.write(2);
+    let moved = scene.revision(before + 1).await;
+    assert_eq!(self::ids(&scene).await, ids);
+
+    // The third one still looks for each of them where the other one is now.
+    [0, 1].map(|place| scene.fleet.kill(place));
+    scene.fleet.exchange(0, 1);
+    [0, 1].map(|place| scene.fleet.restart(place));
+    scene.write(3);
+    let exchanged = [0, 1].map(|place| scene.fleet.admins()[place]);
+    agreed(&exchanged, moved + 1).await;
+    scene.fleet.kill(2);
+    scene.fleet.restart(2);
+    scene.revision(moved + 1).await;
+    assert_eq!(self::ids(&scene).await, ids);
+    for proxy in scene.fleet.proxies() {
+        let mut stream = open(proxy).await;
+        stream.until(&addresses(3)).await;
+    }
+}
+
+/// The persistent id of each replica.
+async fn ids(scene: &Scene) -> Vec<String> {
+    let mut ids = Vec::new();
+    for admin in scene.fleet.admins() {
+        ids.push(status(admin).await.unwrap().replica);
+    }
+    ids
+}
+
 /// A follower whose port refuses must not keep its leader busy. What is looked
 /// at is processor time, which a busy machine does not add to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

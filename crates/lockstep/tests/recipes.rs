@@ -20,7 +20,8 @@ mod recipe;
 use harness::api::Api;
 use lockstep_model::Settings;
 use recipe::{
-    alone, emptied, installed, lagging, missed, orders, orphan, port, replaced, stage::Stage, twice,
+    alone, crowd, emptied, installed, lagging, missed, orders, orphan, port, replaced,
+    stage::Stage, twice,
 };
 
 /// O3 to O8 on one fleet.
@@ -108,4 +109,19 @@ async fn an_install_tells_live_streams_the_difference_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_leader_that_is_shown_the_past_takes_nobody_back() {
     lagging::a_leader_that_is_shown_the_past_takes_nobody_back().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_stops_reading_delays_no_other_and_returns_to_the_newest() {
+    crowd::a_client_that_stops_reading_delays_no_other_and_returns_to_the_newest().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn five_thousand_streams_of_one_connection_and_a_few_of_another_all_hear() {
+    crowd::five_thousand_streams_of_one_connection_and_a_few_of_another_all_hear().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn five_thousand_endpoints_in_fifty_slices_are_told_whole() {
+    crowd::five_thousand_endpoints_in_fifty_slices_are_told_whole().await;
 }

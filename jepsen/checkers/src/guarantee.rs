@@ -145,17 +145,23 @@ impl fmt::Display for Guarantee {
 #[cfg(test)]
 mod tests {
     use super::Guarantee;
+    use crate::CheckerId;
 
-    /// Section by section: the name and the sentence in italics below it.
-    fn page() -> Vec<(String, String)> {
+    /// Section by section: the name, the sentence in italics below it, and the rest. Sections
+    /// without such a sentence are about something else.
+    fn page() -> Vec<(String, String, String)> {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guarantees.md");
         let text = std::fs::read_to_string(path).unwrap();
         let sections = text.split("\n## ").skip(1);
-        let read = sections.map(|section| {
+        let read = sections.filter_map(|section| {
             let (name, rest) = section.split_once('\n').unwrap();
-            let sentence = rest.trim_start().strip_prefix('*').unwrap();
-            let sentence = sentence.split('*').next().unwrap();
-            (name.to_owned(), sentence.replace('\n', " "))
+            let sentence = rest.trim_start().strip_prefix('*')?;
+            let (sentence, rest) = sentence.split_once("*\n")?;
+            Some((
+                name.to_owned(),
+                sentence.replace('\n', " "),
+                rest.replace('\n', " "),
+            ))
         });
         read.collect()
     }
@@ -163,6 +169,19 @@ mod tests {
     #[test]
     fn the_page_and_the_checkers_say_the_same() {
         let here = Guarantee::ALL.map(|it| (it.name().to_owned(), it.sentence().to_owned()));
-        assert_eq!(here.to_vec(), page());
+        let page = page().into_iter();
+        let there: Vec<_> = page.map(|(name, sentence, _)| (name, sentence)).collect();
+        assert_eq!(here.to_vec(), there);
+    }
+
+    #[test]
+    fn the_page_names_the_checkers_of_each() {
+        for (guarantee, (name, _, rest)) in Guarantee::ALL.into_iter().zip(page()) {
+            let checks = |checker: &CheckerId| checker.guarantees().contains(&guarantee);
+            let checkers = CheckerId::ALL.into_iter().filter(checks);
+            let names: Vec<&str> = checkers.map(CheckerId::name).collect();
+            let said = format!("**Checked by**: {};", names.join(", "));
+            assert!(rest.contains(&said), "{name} lacks: {said}");
+        }
     }
 }

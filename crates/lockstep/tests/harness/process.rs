@@ -49,15 +49,10 @@ impl Fleet {
     /// A fleet none of which runs yet.
     pub fn prepare(folder: &Path, source: &[&str], flags: &[&str]) -> Self {
         let ports = free_ports();
-        let peers = NAMES.iter().zip(&ports).map(|(name, ports)| PeerAddress {
-            name: (*name).to_owned(),
-            address: local(ports.peer).to_string(),
-        });
-        let peers: Vec<PeerAddress> = peers.collect();
         Self {
             folder: folder.to_owned(),
+            peers: vec![named(&ports); NAMES.len()],
             ports,
-            peers: vec![peers; NAMES.len()],
             sources: vec![source.iter().map(ToString::to_string).collect(); NAMES.len()],
             flags: flags.iter().map(ToString::to_string).collect(),
             running: vec![None, None, None],
@@ -67,6 +62,18 @@ impl Fleet {
     /// Has the replica at `from` find the one at `to` at this address, from its next start on.
     pub fn reach(&mut self, from: usize, to: usize, address: SocketAddr) {
         self.peers[from][to].address = address.to_string();
+    }
+
+    /// Gives every replica ports that none of them had, from its next start on.
+    pub fn move_all(&mut self) {
+        self.ports = free_ports();
+        self.peers = vec![named(&self.ports); NAMES.len()];
+    }
+
+    /// Gives two replicas each other's ports, from their next start on.
+    pub fn exchange(&mut self, one: usize, other: usize) {
+        self.ports.swap(one, other);
+        self.peers = vec![named(&self.ports); NAMES.len()];
     }
 
     /// Has the replica at `place` follow this source, from its next start on.
@@ -227,6 +234,15 @@ impl Drop for Fleet {
             self.kill(place);
         }
     }
+}
+
+/// Where the replicas with these ports listen for each other.
+fn named(ports: &[Ports]) -> Vec<PeerAddress> {
+    let peers = NAMES.iter().zip(ports).map(|(name, ports)| PeerAddress {
+        name: (*name).to_owned(),
+        address: local(ports.peer).to_string(),
+    });
+    peers.collect()
 }
 
 fn local(port: u16) -> SocketAddr {

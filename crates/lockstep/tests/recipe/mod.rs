@@ -11,6 +11,7 @@
 
 pub mod alone;
 pub mod both;
+pub mod crowd;
 pub mod emptied;
 pub mod installed;
 pub mod lagging;

@@ -174,10 +174,19 @@ pub fn put_service(sim: &SimApi, name: &str) {
 
 /// The only slice of a service has the endpoints of these numbers, at `port`.
 pub fn put_slice_at(sim: &SimApi, service: &str, numbers: &[u16], port: u16) {
-    let endpoints: Vec<Value> = numbers.iter().map(|it| endpoint(ip(*it))).collect();
-    let mut slice = slice(&format!("{service}-1"), service, &endpoints);
+    let mut slice = slice_of(service, 1, numbers);
     slice["ports"][0]["port"] = json!(port);
     apply(sim, slice);
+}
+
+/// One of several slices of a service, by its number.
+pub fn put_nth_slice(sim: &SimApi, service: &str, nth: u16, numbers: &[u16]) {
+    apply(sim, slice_of(service, nth, numbers));
+}
+
+fn slice_of(service: &str, nth: u16, numbers: &[u16]) -> Value {
+    let endpoints: Vec<Value> = numbers.iter().map(|it| endpoint(ip(*it))).collect();
+    slice(&format!("{service}-{nth}"), service, &endpoints)
 }
 
 pub fn put_slice(sim: &SimApi, service: &str, numbers: &[u16]) {

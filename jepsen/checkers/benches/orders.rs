@@ -1,11 +1,11 @@
 //! Prints how long the judges of order take: a million operations by their revisions, and
 //! registers of three thousand operations without them.
 //!
-//! `cargo run --release -p lockstep-jepsen-checkers --example orders`
+//! `cargo bench -p lockstep-jepsen-checkers`
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "an example that measures"
+    reason = "a program that measures"
 )]
 
 use std::time::Instant;
