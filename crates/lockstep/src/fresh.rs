@@ -12,14 +12,17 @@ use std::{
 use crate::group::{DEV_CLUSTER, replica_name};
 
 /// What a replica keeps in its data folder.
-const OURS: [&str; 8] = [
+const OURS: [&str; 11] = [
+    "given-up",
     "identity",
     "identity.tmp",
     "lock",
     "log.redb",
     "promise",
+    "quarantine-settled.json",
     "quarantine.json",
     "quarantine.tmp",
+    "set-aside",
     "snapshots",
 ];
 

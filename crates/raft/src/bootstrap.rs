@@ -6,7 +6,9 @@
 //!
 //! A replica that has lost its folder, the first one too, hears that others
 //! belong to a group and waits until its leader takes it in: see
-//! [`crate::admission`].
+//! [`crate::admission`]. One that gave its folder up waits in any case, and says
+//! that it belongs to one: were all of them to begin anew, what they held would
+//! be forgotten in silence.
 
 use lockstep_position::ReplicaId;
 use lockstep_proto::peer::v1 as wire;
@@ -41,6 +43,10 @@ pub(crate) async fn run(raft: Raft, peers: Peers, configured: Vec<PeerAddress>) 
         // An error means that the core has stopped, which others report.
         let is_done = raft.is_initialized().await.unwrap_or(true);
         if is_done {
+            return;
+        }
+        if peers.address().joins_only {
+            tracing::info!("it gave up its data folder before, waiting to be taken in");
             return;
         }
         if !is_first {

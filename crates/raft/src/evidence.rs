@@ -61,6 +61,32 @@ impl Node {
             .await
     }
 
+    /// Whether evidence against this replica is kept that was not settled.
+    #[must_use]
+    pub fn has_evidence(&self) -> bool {
+        self.0.folder.has_evidence()
+    }
+
+    /// Notes durably that this replica was found to be right after all.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError`] when that cannot be written.
+    pub async fn settle_evidence(&self) -> Result<(), StorageError> {
+        self.on_folder(lockstep_storage::DataFolder::settle_evidence)
+            .await
+    }
+
+    /// Notes durably that the data folder is not to be used again: started next,
+    /// this replica comes back empty, under a new id, and joins its group.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError`] when that cannot be written.
+    pub async fn give_up(&self, why: String) -> Result<(), StorageError> {
+        self.on_folder(move |folder| folder.give_up(&why)).await
+    }
+
     /// Does something that waits for the disk.
     async fn on_folder<T: Send + 'static>(
         &self,

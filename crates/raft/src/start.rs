@@ -47,6 +47,7 @@ pub(crate) async fn start(
         name: config.name.as_str().into(),
         id: folder.id(),
         history: Arc::new(history),
+        joins_only: folder.joins_only(),
     };
     let peers = Peers::new(address.clone(), config.limits, &config.peers);
     let (applied, applied_watch) = watch::channel(None);

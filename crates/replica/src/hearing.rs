@@ -43,6 +43,60 @@ pub(crate) async fn hear(node: &Node, own: Position, known: Option<Word>) -> Dis
     }
 }
 
+/// What a replica does about contradictions, and what it has done so far.
+#[derive(Debug, Default)]
+pub(crate) struct Inquest {
+    complaints: Complaints,
+}
+
+impl Inquest {
+    /// Compares this replica with what its leader said; `Some` when it is wrong.
+    ///
+    /// Until it is known who is wrong it answers nothing, and asks again each time.
+    pub(crate) async fn hold(
+        &mut self,
+        node: &Node,
+        published: &Published,
+        leader: Word,
+    ) -> Option<Quarantine> {
+        let contradicted = contradiction(&leader.position, published);
+        let dispute = match contradicted {
+            Some(own) => hear(node, own, Some(leader)).await,
+            None if published.is_suspect() => {
+                hear(node, *published.newest().position(), None).await
+            }
+            None => return None,
+        };
+        match dispute.verdict() {
+            Verdict::Upheld => {
+                // Whoever is wrong finds out by itself.
+                self.complaints.about(&dispute);
+                acquit(node, published).await;
+                None
+            }
+            verdict @ Verdict::Outvoted => Some(Quarantine::of(dispute, verdict)),
+            Verdict::Undecided if contradicted.is_none() || published.is_suspect() => None,
+            verdict @ Verdict::Undecided => {
+                let suspicion = Quarantine::of(dispute, verdict);
+                suspicion.begin(node, published).await;
+                None
+            }
+        }
+    }
+}
+
+/// Ends a suspicion, if there is one.
+async fn acquit(node: &Node, published: &Published) {
+    if !published.is_suspect() {
+        return;
+    }
+    match node.settle_evidence().await {
+        Ok(()) => published.trust(),
+        // Tried again with the next probe.
+        Err(error) => tracing::error!(%error, "a suspicion could not be settled"),
+    }
+}
+
 /// Compares, while this replica leads, what the others hold with what it holds:
 /// its own probe asks itself, and would agree with any error of its own. Ends
 /// when it is outvoted.
@@ -54,9 +108,6 @@ pub(crate) async fn compare(node: Node, published: Arc<Published>) -> Quarantine
             continue;
         }
         let dispute = hear(&node, *published.newest().position(), None).await;
-        if dispute.opponents().next().is_none() {
-            continue;
-        }
         match dispute.verdict() {
             verdict @ Verdict::Outvoted => return Quarantine::of(dispute, verdict),
             // Whoever contradicts its leader finds out by itself, and gives way.
@@ -71,12 +122,12 @@ pub(crate) struct Complaints(Option<Revision>);
 
 impl Complaints {
     pub(crate) fn about(&mut self, dispute: &Dispute) {
-        let revision = dispute.own.position.revision;
-        if self.0.replace(revision) == Some(revision) {
-            return;
-        }
         let opponents = dispute.opponents().map(|word| word.replica.to_string());
         let against = opponents.collect::<Vec<_>>().join(", ");
+        let revision = dispute.own.position.revision;
+        if against.is_empty() || self.0.replace(revision) == Some(revision) {
+            return;
+        }
         let verdict = dispute.verdict().word();
         tracing::error!(%revision, %against, verdict, "agreement is violated by another replica");
     }

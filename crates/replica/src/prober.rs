@@ -7,9 +7,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::{
     conduct,
-    dispute::{Verdict, Word},
+    dispute::Word,
     freshness::{FRESH_LIMIT, PROBE_INTERVAL},
-    hearing::{Complaints, contradiction, hear},
+    hearing::Inquest,
     label::LeaderStanding,
     probes::Probes,
     published::Published,
@@ -27,7 +27,7 @@ pub(crate) async fn probe(
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let started = Instant::now();
     let mut telling = Telling::default();
-    let mut complaints = Complaints::default();
+    let mut inquest = Inquest::default();
     loop {
         ticks.tick().await;
         // A probe that fails changes nothing: the age grows by itself.
@@ -36,19 +36,12 @@ pub(crate) async fn probe(
                 probes.passed(&passed);
                 if let Some(leader) = LeaderStanding::from_bytes(&passed.read.probe) {
                     probes.source_told(passed.asked_at_ns, &leader.source);
-                    if let Some(own) = contradiction(&leader.position, &published) {
-                        let word = Word {
-                            replica: passed.read.leader,
-                            position: leader.position,
-                        };
-                        let dispute = hear(&node, own, Some(word)).await;
-                        match dispute.verdict() {
-                            // The leader finds out by itself.
-                            Verdict::Upheld => complaints.about(&dispute),
-                            verdict @ (Verdict::Outvoted | Verdict::Undecided) => {
-                                return Quarantine::of(dispute, verdict);
-                            }
-                        }
+                    let word = Word {
+                        replica: passed.read.leader,
+                        position: leader.position,
+                    };
+                    if let Some(found) = inquest.hold(&node, &published, word).await {
+                        return found;
                     }
                 }
                 String::new()

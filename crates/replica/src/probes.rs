@@ -65,7 +65,7 @@ impl Probes {
     fn evidence(&self, published: &Published) -> Evidence {
         let noted = self.fresh_as_of.load(Ordering::Acquire);
         let seen = self.fresher_seen.load(Ordering::Acquire);
-        let is_contradicted = published.is_broken();
+        let is_contradicted = published.is_broken() || published.is_suspect();
         // Consensus goes on below a replica that broke off: its probes prove nothing.
         let is_proven = noted > 0 && !is_contradicted;
         // Behind what was noted: a pause in between makes the age older, not younger.

@@ -5,7 +5,10 @@ use lockstep_position::{Position, Revision};
 use lockstep_state::{Changed, State};
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use tokio::sync::watch;
 
@@ -25,6 +28,7 @@ pub struct Published {
     position: watch::Sender<Position>,
     broken: OnceLock<String>,
     broke: watch::Sender<bool>,
+    suspect: AtomicBool,
     course: watch::Sender<OpenStreams>,
 }
 
@@ -37,6 +41,7 @@ impl Default for Published {
             position: watch::Sender::new(Position::default()),
             broken: OnceLock::new(),
             broke: watch::Sender::new(false),
+            suspect: AtomicBool::default(),
             course: watch::Sender::default(),
         }
     }
@@ -102,6 +107,21 @@ impl Published {
         let _ = self.broken.set(why);
         self.broke.send_replace(true);
         self.course.send_replace(OpenStreams::EndNow);
+    }
+
+    /// Whether it may be wrong, and nobody has decided yet: it goes on applying, and
+    /// answers nothing.
+    pub(crate) fn is_suspect(&self) -> bool {
+        self.suspect.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn suspect(&self) {
+        self.suspect.store(true, Ordering::Release);
+        self.course.send_replace(OpenStreams::EndNow);
+    }
+
+    pub(crate) fn trust(&self) {
+        self.suspect.store(false, Ordering::Release);
     }
 
     /// Follows what becomes of open streams.

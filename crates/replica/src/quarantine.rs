@@ -43,7 +43,16 @@ impl Quarantine {
         Self { why, dispute: None }
     }
 
-    /// Stops answering, keeps the evidence, and gives the reason to end.
+    /// Begins a quarantine that may end well: this replica answers nothing until it
+    /// is known who is wrong, also when it is started again.
+    pub(crate) async fn begin(&self, node: &Node, published: &Published) {
+        published.suspect();
+        let kept = self.kept(node, published).await;
+        tracing::error!(why = %self.why, %kept, "this replica answers nothing until it is decided");
+    }
+
+    /// Stops answering for good, keeps the evidence, gives up the data if it is known
+    /// to be wrong, and gives the reason to end.
     pub(crate) async fn carry_out(
         self,
         node: &Node,
@@ -52,20 +61,35 @@ impl Quarantine {
     ) -> ReplicaEnd {
         published.break_off(self.why.clone());
         probes.note_entry(FreshnessState::Quarantined);
-        tracing::error!(
-            state = FreshnessState::Quarantined.word(),
-            why = %self.why,
-            "this replica answers nothing more"
-        );
-        let kept = match self.keep_evidence(node, published).await {
-            Ok(file) => format!("the evidence is in {}", file.display()),
-            Err(error) => format!("the evidence could not be kept: {error}"),
-        };
+        let kept = self.kept(node, published).await;
+        tracing::error!(why = %self.why, %kept, "this replica answers nothing more");
+        let next = self.give_up(node).await;
         // A leader must not go on leading for a second; others can be asked for a while.
         if node.role().borrow().leading().is_none() {
             tokio::time::sleep(LAST_WORDS).await;
         }
-        ReplicaEnd::Broken(format!("{}; {kept}", self.why))
+        ReplicaEnd::Broken(format!("{}; {kept}{next}", self.why))
+    }
+
+    /// Has the next start begin with an empty folder if a majority says that this one is wrong.
+    async fn give_up(&self, node: &Node) -> String {
+        match &self.dispute {
+            Some((_, Verdict::Outvoted)) => match node.give_up(self.why.clone()).await {
+                Ok(()) => "; started again, it comes back empty and takes everything from its \
+                           group, under a new id"
+                    .to_owned(),
+                Err(error) => format!("; its data folder could not be given up: {error}"),
+            },
+            Some((_, Verdict::Upheld | Verdict::Undecided)) | None => String::new(),
+        }
+    }
+
+    /// Keeps the evidence, and says where.
+    async fn kept(&self, node: &Node, published: &Published) -> String {
+        match self.keep_evidence(node, published).await {
+            Ok(file) => format!("the evidence is in {}", file.display()),
+            Err(error) => format!("the evidence could not be kept: {error}"),
+        }
     }
 
     async fn keep_evidence(

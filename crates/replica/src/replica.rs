@@ -75,6 +75,9 @@ impl Replica {
         let proofs = SourceProofs::default();
         let voice = voice(&published, &probes, &proofs);
         let (node, node_tasks) = Node::start(config, machine, voice).await?;
+        if node.has_evidence() {
+            published.suspect();
+        }
         let tasks = ReplicaTasks {
             node: node.clone(),
             node_tasks,

@@ -16,7 +16,7 @@ use lockstep_resolution::{Admission, Ending, View};
 use lockstep_state::{Command, Propose, codec};
 use lockstep_storage::{DataFolder, Done, OpenAs, Record, StorageError};
 use serde_json::Value;
-use std::{fs, path::Path, sync::mpsc::channel, time::Duration};
+use std::{collections::BTreeSet, fs, path::Path, sync::mpsc::channel};
 
 /// Three replicas that have committed three revisions, and are stopped.
 async fn stopped_group(folder: &Path) -> Vec<Seat> {
@@ -110,14 +110,17 @@ async fn whoever_is_outvoted_goes_and_leaves_the_evidence_even_if_it_leads() {
             && why.contains("a majority agrees with each other and not with this replica"),
         "{why}"
     );
-    assert!(why.ends_with("quarantine.json"), "{why}");
+    let next = "quarantine.json; started again, it comes back empty and takes everything from its \
+                group, under a new id";
+    assert!(why.ends_with(next), "{why}");
 
     let kept = evidence(&seats[0]);
     assert_eq!(kept["dispute"]["verdict"], "outvoted");
     assert_eq!(kept["dispute"]["revision"], 3);
     let others = kept["dispute"]["others"].as_array().unwrap();
-    let names: Vec<&Value> = others.iter().map(|other| &other["name"]).collect();
-    assert_eq!(names, ["replica-1", "replica-2"]);
+    let names = others.iter().map(|other| other["name"].as_str().unwrap());
+    let names: BTreeSet<&str> = names.collect();
+    assert_eq!(names, BTreeSet::from(["replica-1", "replica-2"]));
     assert!(others.iter().all(|other| other["contradicts"] == true));
     let own = &kept["dispute"]["own"]["position"]["state_digest"];
     assert_ne!(*own, others[0]["position"]["state_digest"]);
@@ -138,28 +141,59 @@ async fn whoever_is_outvoted_goes_and_leaves_the_evidence_even_if_it_leads() {
     for seat in &seats[1..] {
         assert!(!seat.data.join("quarantine.json").exists());
     }
+
+    // Started again, it is another one, and has everything from the others.
+    let back = seats[0].start();
+    assert_ne!(back.replica.id().to_string(), kept["replica"]);
+    assert_ne!(back.replica.freshness().state, FreshnessState::Quarantined);
+    let honest = hosts[leads].replica.position();
+    eventually("a voter that agrees", async || {
+        let members = back.replica.raft().members;
+        let id = back.replica.id();
+        let votes = members.iter().any(|it| it.id == id && it.voter);
+        let agrees = back.replica.position().state_digest == honest.state_digest;
+        (votes && members.len() == 3 && agrees).then_some(())
+    })
+    .await;
+    assert!(seats[0].data.join("set-aside/quarantine.json").exists());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_majority_the_leader_is_believed() {
+async fn without_a_majority_the_leader_is_believed_until_a_third_one_decides() {
     let folder = tempfile::tempdir().unwrap();
     let seats = stopped_group(folder.path()).await;
     falsify(&seats[0]);
-    let hosts: Vec<Host> = seats[..2].iter().map(Seat::start).collect();
-    let goes = eventually("one of them to end", async || {
-        hosts.iter().position(Host::has_ended)
+    let mut hosts: Vec<Host> = seats[..2].iter().map(Seat::start).collect();
+    let doubted = eventually("one of them in doubt", async || {
+        let is_doubted =
+            |host: &Host| host.replica.freshness().state == FreshnessState::Quarantined;
+        hosts.iter().position(is_doubted)
     })
     .await;
-    assert_answers_nothing(&hosts[goes]);
-    let kept = evidence(&seats[goes]);
+    assert_answers_nothing(&hosts[doubted]);
+    let kept = eventually("evidence", async || {
+        let file = seats[doubted].data.join("quarantine.json");
+        file.exists().then(|| evidence(&seats[doubted]))
+    })
+    .await;
     assert_eq!(kept["dispute"]["verdict"], "undecided");
-    // Nobody knows which of them is wrong: the other one has nothing to hide.
-    assert!(!hosts[1 - goes].has_ended());
-    assert!(!seats[1 - goes].data.join("quarantine.json").exists());
-    tokio::time::timeout(
-        Duration::from_secs(60),
-        hosts.into_iter().nth(1 - goes).unwrap().stop(),
-    )
-    .await
-    .unwrap();
+    let other = 1 - doubted;
+    assert!(!seats[other].data.join("quarantine.json").exists());
+    assert!(!hosts[doubted].has_ended() && !hosts[other].has_ended());
+
+    // Started again while nobody knows, it still answers nothing.
+    hosts.remove(doubted).stop().await;
+    hosts.insert(doubted, seats[doubted].start());
+    assert_answers_nothing(&hosts[doubted]);
+
+    // Whoever of the two was in doubt, the liar is the one to go.
+    hosts.push(seats[2].start());
+    ended(&hosts[0]).await;
+    assert_eq!(evidence(&seats[0])["dispute"]["verdict"], "outvoted");
+    eventually("two that are not in doubt", async || {
+        let in_doubt = |host: &Host| host.replica.freshness().state == FreshnessState::Quarantined;
+        (!hosts[1..].iter().any(in_doubt)).then_some(())
+    })
+    .await;
+    assert!(!seats[1].data.join("quarantine.json").exists());
 }

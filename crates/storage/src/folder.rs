@@ -21,6 +21,8 @@ const PROMISE: &str = "promise";
 const SNAPSHOTS: &str = "snapshots";
 /// What was found when the replica was quarantined; for people.
 const EVIDENCE: &str = "quarantine.json";
+/// The same, after the replica was found to be right.
+const EVIDENCE_SETTLED: &str = "quarantine-settled.json";
 /// Made by the file system in a fresh volume.
 const LOST_AND_FOUND: &str = "lost+found";
 
@@ -59,10 +61,20 @@ impl DataFolder {
         let lock = lock(path)?;
         let is_given_up = set_aside::is_marked(path);
         if is_given_up {
-            set_aside::move_away(path, &[IDENTITY, LOG, PROMISE, SNAPSHOTS])?;
+            let all = [
+                IDENTITY,
+                LOG,
+                PROMISE,
+                SNAPSHOTS,
+                EVIDENCE,
+                EVIDENCE_SETTLED,
+            ];
+            set_aside::move_away(path, &all)?;
         }
         if is_new || is_given_up {
-            create(path, who)?;
+            // Also when a crash has cut the move short: the place is there by then.
+            let was_given_up = is_given_up || path.join(set_aside::PLACE).exists();
+            create(path, who, was_given_up)?;
         }
         let bytes = fs::read(&identity).map_err(StorageError::io("read", &identity))?;
         let identity = Identity::parse(&identity, &bytes)?;
@@ -90,6 +102,13 @@ impl DataFolder {
     #[must_use]
     pub fn id(&self) -> ReplicaId {
         self.lock_identity().replica
+    }
+
+    /// Whether a folder was given up here before: the replica may join its group, and
+    /// never make one, because what the group held may be in that folder alone.
+    #[must_use]
+    pub fn joins_only(&self) -> bool {
+        self.lock_identity().joins_only
     }
 
     /// The history that the folder belongs to, once known.
@@ -149,6 +168,26 @@ impl DataFolder {
         Ok(file)
     }
 
+    /// Whether evidence is kept that was not settled.
+    #[must_use]
+    pub fn has_evidence(&self) -> bool {
+        self.path.join(EVIDENCE).exists()
+    }
+
+    /// Notes durably that the replica was found to be right: the evidence stays under
+    /// another name. Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Io`].
+    pub fn settle_evidence(&self) -> Result<(), StorageError> {
+        let (from, to) = (self.path.join(EVIDENCE), self.path.join(EVIDENCE_SETTLED));
+        if from.exists() {
+            atomic_file::rename(&from, &to)?;
+        }
+        Ok(())
+    }
+
     /// The log and the vote.
     #[must_use]
     pub const fn log(&self) -> &LogStore {
@@ -192,7 +231,15 @@ impl Drop for DataFolder {
 
 /// A folder without an identity must be empty, or be one that was being made or put aside.
 fn refuse_foreign(path: &Path) -> Result<(), StorageError> {
-    let ours = [IDENTITY_UNFINISHED, LOCK, LOG, PROMISE, SNAPSHOTS];
+    let ours = [
+        IDENTITY_UNFINISHED,
+        LOCK,
+        LOG,
+        PROMISE,
+        SNAPSHOTS,
+        EVIDENCE,
+        EVIDENCE_SETTLED,
+    ];
     let mut names = Vec::new();
     for entry in fs::read_dir(path).map_err(StorageError::io("read", path))? {
         let entry = entry.map_err(StorageError::io("read", path))?;
@@ -232,12 +279,13 @@ fn lock(path: &Path) -> Result<File, StorageError> {
 }
 
 /// Makes everything, the identity's name last.
-fn create(path: &Path, who: OpenAs<'_>) -> Result<(), StorageError> {
+fn create(path: &Path, who: OpenAs<'_>, joins_only: bool) -> Result<(), StorageError> {
     let identity = Identity {
         cluster: who.cluster.to_owned(),
         name: who.name.to_owned(),
         replica: random_id(path)?,
         history: None,
+        joins_only,
     };
     atomic_file::write_synced(&path.join(IDENTITY_UNFINISHED), b"")?;
     atomic_file::sync_folder(path)?;

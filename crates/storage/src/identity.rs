@@ -28,6 +28,8 @@ pub(crate) struct Identity {
     pub(crate) replica: ReplicaId,
     /// The history, once known.
     pub(crate) history: Option<HistoryId>,
+    /// Whether a folder was given up here before: this one may join the group, and never make one.
+    pub(crate) joins_only: bool,
 }
 
 /// The file's first line.
@@ -38,6 +40,8 @@ struct Line {
     name: String,
     replica: String,
     history: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    joins_only: bool,
 }
 
 /// Only what every format has, to name a newer one before its other fields are looked at.
@@ -55,6 +59,7 @@ impl Identity {
             name: self.name.clone(),
             replica: self.replica.to_string(),
             history: self.history.map(|history| history.to_string()),
+            joins_only: self.joins_only,
         })?;
         let checksum = xxh3_64(line.as_bytes());
         Ok(format!("{line}\nxxh3:{checksum:016x}\n"))
@@ -90,6 +95,7 @@ impl Identity {
                 .parse()
                 .map_err(|_| damaged("its replica id is not an id"))?,
             history: history.map_err(|_| damaged("its history is not an id"))?,
+            joins_only: line.joins_only,
         })
     }
 }
@@ -104,6 +110,7 @@ mod tests {
             name: "replica-1".to_owned(),
             replica: ReplicaId::from_u64(17),
             history: Some(HistoryId::from_u128(4)),
+            joins_only: false,
         }
     }
 
@@ -122,6 +129,13 @@ mod tests {
         let text = identity().to_text().unwrap();
         let read = Identity::parse(Path::new("identity"), text.as_bytes()).unwrap();
         assert_eq!(read, identity());
+        let joins_only = Identity {
+            joins_only: true,
+            ..identity()
+        };
+        let text = joins_only.to_text().unwrap();
+        let read = Identity::parse(Path::new("identity"), text.as_bytes()).unwrap();
+        assert_eq!(read, joins_only);
     }
 
     #[test]

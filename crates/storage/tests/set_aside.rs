@@ -19,6 +19,7 @@ const MOVED: [&str; 4] = ["identity", "log.redb", "promise", "snapshots"];
 fn filled(path: &Path) -> lockstep_position::ReplicaId {
     let folder = open(path).unwrap();
     append(folder.log(), vec![record(1, 0, 10), record(1, 1, 10)]).unwrap();
+    folder.keep_evidence("why").unwrap();
     folder.id()
 }
 
@@ -27,8 +28,11 @@ fn is_new(path: &Path, old: lockstep_position::ReplicaId) {
     assert_ne!(folder.id(), old);
     assert_eq!(folder.log().bounds().last, None);
     assert_eq!((folder.log().vote(), folder.history()), (None, None));
+    assert!(folder.joins_only());
     drop(folder);
     assert!(!path.join("given-up").exists());
+    assert!(!path.join("quarantine.json").exists());
+    assert!(path.join("set-aside/quarantine.json").exists());
 }
 
 #[test]
@@ -37,6 +41,7 @@ fn a_folder_that_was_given_up_starts_anew_and_keeps_the_old_one_beside_it() {
     let path = temporary.path().join("data");
     let old = filled(&path);
     let folder = open(&path).unwrap();
+    assert!(!folder.joins_only() && folder.has_evidence());
     folder.give_up("it was removed").unwrap();
     // Until it is opened next, nothing has changed.
     append(folder.log(), vec![record(1, 2, 10)]).unwrap();

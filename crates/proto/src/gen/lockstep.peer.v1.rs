@@ -124,7 +124,8 @@ pub struct HelloResponse {
     /// Its configured name.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
-    /// Whether it has ever been a member of a group or voted in one.
+    /// Whether it has ever been a member of a group or voted in one, or gave up the
+    /// data folder of one that had.
     #[prost(bool, tag = "3")]
     pub initialized: bool,
     /// Its history, 16 bytes big endian; empty before it is known.

@@ -14,6 +14,8 @@ pub(crate) struct Address {
     pub(crate) id: ReplicaId,
     /// Set once, when the history becomes known.
     pub(crate) history: Arc<OnceLock<HistoryId>>,
+    /// Whether it may join a group and never make one.
+    pub(crate) joins_only: bool,
 }
 
 impl Address {
@@ -97,6 +99,7 @@ mod tests {
             name: "replica-1".into(),
             id: ReplicaId::from_u64(1),
             history: Arc::new(known),
+            joins_only: false,
         }
     }
 

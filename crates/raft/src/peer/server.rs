@@ -75,7 +75,9 @@ impl Peer for PeerServer {
     ) -> Result<Response<wire::HelloResponse>, Status> {
         self.address
             .check_cluster(request.get_ref().route.as_ref())?;
-        let initialized = self.raft.is_initialized().await.map_err(stopped)?;
+        let is_member = self.raft.is_initialized().await.map_err(stopped)?;
+        // One that gave its folder up says that there is a group, and has no vote in it.
+        let waits = self.address.joins_only && !is_member;
         let id = self.address.id;
         let learner = self
             .raft
@@ -88,9 +90,9 @@ impl Peer for PeerServer {
         Ok(Response::new(wire::HelloResponse {
             id: self.address.id.as_u64(),
             name: self.address.name.as_ref().to_owned(),
-            initialized,
+            initialized: is_member || waits,
             history: history_to_wire(self.address.history.get().copied()),
-            learner,
+            learner: learner || waits,
         }))
     }
 
