@@ -15,6 +15,13 @@ use crate::clock::real;
 use crate::plot::{Colour, Mark, Plot, Series, seconds, shades, time_axis};
 use crate::quantiles::Quantiles;
 use crate::scale::Scale;
+use crate::thin::Point;
+
+/// A replica that is up is looked at more often than this. Unit: seconds.
+const LOOKED_AT: f64 = 3.0;
+
+/// As many parts of a run are told apart.
+const PARTS: f64 = 400.0;
 
 /// How long ago something was, and when. Unit: nanoseconds.
 type Lag = (u64, u64);
@@ -25,7 +32,10 @@ pub(crate) fn plot(run: &Run<'_>) -> Plot {
         .enumerate()
         .map(|(number, (replica, lags))| {
             let colour = Colour::nth(number);
-            drawn(run, &replica.to_string(), (colour, Mark::Line), lags)
+            let mark = Mark::Line(LOOKED_AT);
+            let mut series = drawn(run, &replica.to_string(), (colour, mark), lags);
+            series.points = peaks(&series.points, seconds(run, run.end()));
+            series
         })
         .collect();
     let source = of_source(run);
@@ -41,6 +51,15 @@ pub(crate) fn plot(run: &Run<'_>) -> Plot {
         limit: Vec::new(),
         series,
     }
+}
+
+/// Of many lags in a part of the run, the largest: how often a replica was looked at just before
+/// it was told says nothing.
+fn peaks(points: &[Point], length: f64) -> Vec<Point> {
+    let part = (length / PARTS).max(f64::EPSILON);
+    let same = |a: &Point, b: &Point| (a.0 / part).floor() == (b.0 / part).floor();
+    let highest = |points: &[Point]| points.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+    points.chunk_by(same).filter_map(highest).collect()
 }
 
 fn drawn(run: &Run<'_>, name: &str, (colour, mark): (Colour, Mark), lags: Vec<Lag>) -> Series {
@@ -123,4 +142,15 @@ fn committed_versions(run: &Run<'_>) -> BTreeMap<(Kind, u64), u64> {
         }
     }
     committed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::peaks;
+
+    #[test]
+    fn of_each_part_the_largest_is_kept_when_it_was() {
+        let points = [(0.1, 5.0), (0.2, 9.0), (0.3, 1.0), (1.5, 2.0)];
+        assert_eq!(peaks(&points, 400.0), [(0.2, 9.0), (1.5, 2.0)]);
+    }
 }

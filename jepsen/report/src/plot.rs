@@ -64,10 +64,10 @@ pub(crate) enum Colour {
 }
 
 /// How values are drawn.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq)]
 pub(crate) enum Mark {
-    /// Joined.
-    Line,
+    /// Joined, but for gaps in which nobody looked. Unit of the gap: that of the x axis.
+    Line(f64),
     /// Each alone.
     Dots,
 }
@@ -130,11 +130,19 @@ impl Plot {
     }
 
     fn draw(&self, series: &Series, picture: &mut Picture) {
-        let placed = series.points.iter().map(|point| self.at(*point));
         let colour = series.colour.class();
         match series.mark {
-            Mark::Line => picture.line(&format!("line {colour}"), &thin::line(placed)),
-            Mark::Dots => picture.dots(&format!("dot {colour}"), &thin::dots(placed)),
+            Mark::Line(gap) => {
+                let is_near = |a: &Point, b: &Point| b.0 - a.0 <= gap;
+                for run in series.points.chunk_by(is_near) {
+                    let placed = run.iter().map(|point| self.at(*point));
+                    picture.line(&format!("line {colour}"), &thin::line(placed));
+                }
+            }
+            Mark::Dots => {
+                let placed = series.points.iter().map(|point| self.at(*point));
+                picture.dots(&format!("dot {colour}"), &thin::dots(placed));
+            }
         }
     }
 

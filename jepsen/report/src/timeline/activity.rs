@@ -62,11 +62,12 @@ fn column(ruler: Ruler, at: u64) -> usize {
 }
 
 pub(super) fn lanes(run: &Run<'_>, ruler: Ruler) -> Vec<Lane> {
-    vec![
+    let lanes = [
         told(run, ruler),
         acknowledged(run, ruler),
         operations(run, ruler),
-    ]
+    ];
+    lanes.into_iter().filter(Lane::is_filled).collect()
 }
 
 /// From commit to clients: half, 99 of 100, and the slowest of each column.

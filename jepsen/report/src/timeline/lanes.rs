@@ -50,6 +50,11 @@ impl Lane {
         }
     }
 
+    /// Whether anything is drawn on it.
+    pub(super) fn is_filled(&self) -> bool {
+        self.shapes.values().any(|shape| !shape.is_empty())
+    }
+
     /// Fills a part of the lane, from `x` to `end` and from `top` to `bottom`.
     pub(super) fn fill(&mut self, class: &'static str, (x, end): (f64, f64), rows: (u32, u32)) {
         let (top, bottom) = rows;
