@@ -24,11 +24,12 @@
 //! all of the log, so no more voters need to be up after the change than before
 //! it.
 //!
-//! Two are not taken in. A name that an operator removed is *dismissed*: it
-//! stays out, configured or not, until it is added again, or until it is neither
-//! configured nor answers, so that a later configuration means it anew. And an
-//! id that was a voter's and is none any more never returns: its replica is told
-//! to put its folder aside, and comes back empty under a new one.
+//! Not taken in is a name that an operator removed: it is *dismissed* and stays
+//! out, configured or not, until it is added again, or until it is neither
+//! configured nor answers, so that a later configuration means it anew. An id
+//! that was a voter's and is none any more never returns, nor one whose folder
+//! was rolled back, which shows in its denying what it had acknowledged: its
+//! replica is told to put its folder aside, and comes back empty under a new id.
 //!
 //! Nothing is remembered between two rounds: each is decided from the
 //! committed membership and from who answers, so the next leader goes on
@@ -36,7 +37,7 @@
 
 pub(crate) mod pace;
 
-use lockstep_position::{HistoryId, ReplicaId};
+use lockstep_position::{HistoryId, LogId, ReplicaId};
 use lockstep_proto::peer::v1 as wire;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,6 +61,8 @@ pub(crate) struct Standing<'a> {
     pub(crate) last: u64,
     /// How far each follower's log is known to be the leader's.
     pub(crate) matched: &'a BTreeMap<ReplicaId, u64>,
+    /// Members that have lost what they had acknowledged to the leader, up to this entry.
+    pub(crate) lost: BTreeMap<ReplicaId, LogId>,
     /// Names that were replaced too often lately.
     pub(crate) resting: BTreeSet<String>,
     /// Dismissed names that are not configured and do not answer.
@@ -233,6 +236,7 @@ fn judge(standing: &Standing<'_>, voters: &BTreeSet<ReplicaId>, heard: &Heard) -
                 member.name
             ),
         ),
+        Some(_) if standing.lost.contains_key(id) => rolled_back(standing, heard),
         Some(_) if voters.contains(id) || !is_caught_up(standing, *id) => Judgement::Rest,
         Some(_) if old.is_empty() => {
             let voters = voters.iter().copied();
@@ -288,6 +292,20 @@ fn judge_stranger(standing: &Standing<'_>, heard: &Heard, is_replacement: bool) 
             ),
         ),
     }
+}
+
+/// It may have voted, and have been counted on, with what it has forgotten.
+fn rolled_back(standing: &Standing<'_>, heard: &Heard) -> Judgement {
+    let Heard { peer, id, .. } = heard;
+    let lost = standing.lost.get(id).map(ToString::to_string);
+    let why = format!(
+        "`{}` at {} answers as {id}, whose data folder is an older copy: it no longer holds {}, \
+         which it had acknowledged; it comes back empty, under a new id",
+        peer.name,
+        peer.address,
+        lost.unwrap_or_default()
+    );
+    Judgement::Refuse(Remedy::StartAnew, why)
 }
 
 fn rests(name: &str) -> Judgement {

@@ -13,7 +13,7 @@ use crate::bootstrap::greet;
 use crate::group_view::GroupView;
 use crate::library::{Raft, RawLogId, dismissed_from};
 use crate::members::{self, Change};
-use crate::peer::{Lane, Peers};
+use crate::peer::{Lane, Matched, Peers};
 use crate::tasks::one_line;
 use crate::{Outsider, PeerAddress, read, wall_clock};
 
@@ -28,6 +28,8 @@ const NOTICE_TIMEOUT: Duration = Duration::from_millis(500);
 pub(crate) struct Admission {
     pub(crate) raft: Raft,
     pub(crate) peers: Peers,
+    /// What followers have acknowledged.
+    pub(crate) matched: Matched,
     pub(crate) configured: Vec<PeerAddress>,
     /// Who is configured and no member, as of the last round of a leader; else empty.
     pub(crate) outsiders: watch::Sender<Vec<Outsider>>,
@@ -135,6 +137,7 @@ impl Admission {
             is_committed: view.is_committed,
             last: view.last,
             matched: &view.matched,
+            lost: self.matched.losers(view.term),
             resting: resting.map(ToOwned::to_owned).collect(),
             gone,
             unix_ms: wall_clock::unix_ms(),

@@ -21,6 +21,8 @@ pub(crate) struct GroupView {
     pub(crate) own: ReplicaId,
     /// Whether it leads.
     pub(crate) leads: bool,
+    /// The newest term that it knows of.
+    pub(crate) term: u64,
     /// The leader that it knows of.
     pub(crate) leader: Option<ReplicaId>,
     /// The newest membership.
@@ -54,6 +56,7 @@ impl GroupView {
         Self {
             own: now.id,
             leads: now.state == ServerState::Leader,
+            term: now.current_term,
             leader: now.current_leader,
             membership: now.membership_config.membership().clone(),
             at,

@@ -2,6 +2,7 @@
 
 mod client;
 mod connection;
+mod horizon;
 mod matched;
 mod pause;
 mod route;
@@ -10,5 +11,7 @@ mod snapshot_stream;
 
 pub(crate) use client::Network;
 pub(crate) use connection::{Lane, Peers};
+pub(crate) use horizon::Horizon;
+pub(crate) use matched::Matched;
 pub(crate) use route::{Address, history_from_wire};
 pub(crate) use server::{PeerServer, serve};

@@ -15,7 +15,7 @@ use crate::log_store::LogAdapter;
 use crate::machine_store::MachineStore;
 use crate::node::Inner;
 use crate::notice::Notices;
-use crate::peer::{Address, Network, PeerServer, Peers};
+use crate::peer::{Address, Horizon, Matched, Network, PeerServer, Peers};
 use crate::read::Reads;
 use crate::tasks::{self, NodeTasks, Owned};
 use crate::{Config, Listen, Machine, Node, Role, StartError, Voice};
@@ -53,7 +53,8 @@ pub(crate) async fn start(
     let (applied, applied_watch) = watch::channel(None);
     let store = MachineStore::new(machine, folder.snapshots().clone(), applied);
     let log = LogAdapter::new(folder.log().clone(), config.limits.entry_bytes_max);
-    let network = Network::new(peers.clone());
+    let (matched, horizon) = (Matched::default(), Horizon::default());
+    let network = Network::new(peers.clone(), matched.clone(), horizon.clone());
     // Recovers everything before it returns; nothing runs yet.
     let raft = Raft::build(address.id, Arc::new(library_config), network, log, store)
         .await
@@ -62,6 +63,7 @@ pub(crate) async fn start(
     let (outsiders, outsiders_watch) = watch::channel(Vec::new());
     let server = PeerServer {
         notices: notices.clone(),
+        horizon,
         raft: raft.clone(),
         address,
         snapshots: folder.snapshots().clone(),
@@ -76,6 +78,7 @@ pub(crate) async fn start(
         raft: raft.clone(),
         folder: Arc::clone(&folder),
         peers: peers.clone(),
+        matched,
         configured: config.peers.clone(),
         outsiders,
         notices: notices.clone(),

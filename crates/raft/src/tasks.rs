@@ -13,7 +13,7 @@ use crate::admission_task::Admission;
 use crate::error::Fatal;
 use crate::library::Raft;
 use crate::notice::Notices;
-use crate::peer::{PeerServer, Peers, serve};
+use crate::peer::{Matched, PeerServer, Peers, serve};
 use crate::read::Asker;
 use crate::{Outsider, PeerAddress, Role, bootstrap, role_watch};
 
@@ -44,6 +44,7 @@ pub(crate) struct Owned {
     pub(crate) raft: Raft,
     pub(crate) folder: Arc<DataFolder>,
     pub(crate) peers: Peers,
+    pub(crate) matched: Matched,
     pub(crate) configured: Vec<PeerAddress>,
     pub(crate) outsiders: watch::Sender<Vec<Outsider>>,
     pub(crate) notices: Notices,
@@ -78,6 +79,7 @@ async fn supervise(owned: Owned, server: PeerServer, listener: TcpListener) -> R
     let admission = Admission {
         raft: raft.clone(),
         peers,
+        matched: owned.matched,
         configured,
         outsiders: owned.outsiders,
     };

@@ -50,6 +50,7 @@ fn standing<'a>(membership: &'a Membership, matched: &'a BTreeMap<ReplicaId, u64
         is_committed: true,
         last: 5_000,
         matched,
+        lost: BTreeMap::new(),
         resting: BTreeSet::new(),
         gone: BTreeSet::new(),
         unix_ms: NOW,
@@ -197,6 +198,32 @@ fn who_must_not_be_taken_in_is_told_and_keeps_nobody_out() {
         ],
     };
     assert_eq!(decision(&group, &[], &heard), expected);
+}
+
+#[test]
+fn a_member_whose_folder_was_rolled_back_is_sent_away() {
+    let group = membership(&[&[1, 2, 3]], &GROUP);
+    let matched = BTreeMap::from([(ReplicaId::from_u64(3), 4_990)]);
+    let at = LogId {
+        term: lockstep_position::Term::from_u64(3),
+        index: 4_990,
+    };
+    let standing = Standing {
+        lost: BTreeMap::from([(ReplicaId::from_u64(3), at)]),
+        ..standing(&group, &matched)
+    };
+    let back = hears("c", 3);
+    let why = "`c` at c:4100 answers as 0000000000000003, whose data folder is an older copy: it \
+               no longer holds T3-I4990, which it had acknowledged; it comes back empty, under a \
+               new id";
+    let expected = Decision {
+        step: Step::Rest,
+        refused: vec![refused(&back, Remedy::StartAnew, why)],
+    };
+    assert_eq!(decide(&standing, &[hears("b", 2), back.clone()]), expected);
+    // Empty and under a new id it takes the place of the old one.
+    let admit = Step::Admit(ReplicaId::from_u64(4), member("c"));
+    assert_eq!(decide(&standing, &[hears("c", 4)]).step, admit);
 }
 
 /// The three of the group, with one name that an operator removed.

@@ -41,6 +41,7 @@ fn view(voters: &[u64], members: &[(u64, &str)], present: &[u64]) -> GroupView {
     GroupView {
         own: id(1),
         leads: true,
+        term: 3,
         leader: Some(id(1)),
         membership: Membership::new(vec![ids(voters)], nodes).unwrap(),
         at: None,

@@ -26,6 +26,7 @@ use tonic::{Status, Streaming};
 
 use super::Peers;
 use super::connection::Lane;
+use super::horizon::Horizon;
 use super::matched::Matched;
 use super::pause::Pause;
 use super::snapshot_stream::parts_of;
@@ -54,14 +55,16 @@ type AppendItem = Result<StreamAppendResult<Library>, RpcError>;
 pub(crate) struct Network {
     peers: Peers,
     matched: Matched,
+    horizon: Horizon,
 }
 
 impl Network {
     /// Clients for these peers.
-    pub(crate) fn new(peers: Peers) -> Self {
+    pub(crate) fn new(peers: Peers, matched: Matched, horizon: Horizon) -> Self {
         Self {
             peers,
-            matched: Matched::default(),
+            matched,
+            horizon,
         }
     }
 
@@ -69,6 +72,7 @@ impl Network {
         MemberClient {
             peers: self.peers.clone(),
             matched: self.matched.clone(),
+            horizon: self.horizon.clone(),
             target,
             address: self.peers.address_of(member).to_owned(),
             lane,
@@ -97,6 +101,7 @@ impl RaftNetworkFactory<Library> for Network {
 pub(crate) struct MemberClient {
     peers: Peers,
     matched: Matched,
+    horizon: Horizon,
     target: ReplicaId,
     address: String,
     lane: Lane,
@@ -140,6 +145,22 @@ impl MemberClient {
         }
     }
 
+    /// Refuses to ask for a vote when this replica lacks what is committed.
+    fn check_complete(&self, rpc: &VoteRequest<Library>) -> Result<(), RpcError> {
+        let last = rpc.last_log_id.as_ref().map(log_id_of);
+        let Some(lack) = self.horizon.lack(last) else {
+            return Ok(());
+        };
+        let what = format!(
+            "this replica cannot lead: it lacks {}, which a leader called committed",
+            lack.committed
+        );
+        if lack.is_news {
+            tracing::warn!("{what}");
+        }
+        Err(unreachable(&what))
+    }
+
     /// Notes what the follower has acknowledged; a follower that takes it back
     /// is treated as if it could not be reached.
     fn remember(&self, term: u64, answer: StreamAppendResult<Library>) -> AppendItem {
@@ -153,7 +174,7 @@ impl MemberClient {
                 if let Some(lost) = lost {
                     let what = format!(
                         "replica {} at {} no longer holds {}, which it had acknowledged: its \
-                         data folder is an older copy and must be moved away",
+                         data folder is an older copy",
                         self.target, self.address, lost.last
                     );
                     if lost.is_news {
@@ -240,6 +261,7 @@ impl RaftNetworkV2<Library> for MemberClient {
         rpc: VoteRequest<Library>,
         option: RPCOption,
     ) -> Result<VoteResponse<Library>, RpcError> {
+        self.check_complete(&rpc)?;
         let mut client = self.client(Lane::Quick)?;
         let call = client.vote(self.vote_request(&rpc));
         let answer = self.within(RPCTypes::Vote, option.soft_ttl(), call).await?;
@@ -251,6 +273,7 @@ impl RaftNetworkV2<Library> for MemberClient {
         rpc: VoteRequest<Library>,
         option: RPCOption,
     ) -> Result<VoteResponse<Library>, RpcError> {
+        self.check_complete(&rpc)?;
         let mut client = self.client(Lane::Quick)?;
         let call = client.pre_vote(self.vote_request(&rpc));
         let answer = self.within(RPCTypes::Vote, option.soft_ttl(), call).await?;

@@ -41,8 +41,9 @@ impl Matched {
         };
         let known = all.entry(follower).or_insert(new);
         if known.term == term {
+            // An answer to a heartbeat says nothing of what was lost.
+            known.is_loss_told &= last < known.last;
             known.last = known.last.max(last);
-            known.is_loss_told = false;
         } else if known.term < term {
             *known = new;
         }
@@ -56,6 +57,17 @@ impl Matched {
         let last = known.last.filter(|last| at.index <= last.index)?;
         let is_news = !std::mem::replace(&mut known.is_loss_told, true);
         Some(Lost { last, is_news })
+    }
+
+    /// The followers that have lost what they acknowledged in this term: each
+    /// with the last entry that it had acknowledged.
+    pub(crate) fn losers(&self, term: u64) -> BTreeMap<ReplicaId, LogId> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lost = all.iter().filter_map(|(id, known)| {
+            let is_lost = known.is_loss_told && known.term == term;
+            known.last.filter(|_| is_lost).map(|last| (*id, last))
+        });
+        lost.collect()
     }
 }
 
@@ -81,7 +93,12 @@ mod tests {
         };
         assert_eq!(matched.lost(follower, 3, at(7)), lost(true));
         assert_eq!(matched.lost(follower, 3, at(2)), lost(false));
+        assert_eq!(matched.losers(3), BTreeMap::from([(follower, at(7))]));
+        assert_eq!(matched.losers(4), BTreeMap::new());
         matched.note(follower, 3, Some(at(1)));
+        assert_eq!(matched.losers(3), BTreeMap::from([(follower, at(7))]));
+        matched.note(follower, 3, Some(at(7)));
+        assert_eq!(matched.losers(3), BTreeMap::new());
         assert_eq!(matched.lost(follower, 3, at(2)), lost(true));
         assert_eq!(matched.lost(follower, 3, at(8)), None);
         assert_eq!(matched.lost(other, 3, at(2)), None);

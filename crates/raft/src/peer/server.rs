@@ -1,7 +1,7 @@
 //! The peer service over the library's core.
 
 use futures::{Stream, StreamExt};
-use lockstep_position::ReplicaId;
+use lockstep_position::{LogId, ReplicaId};
 use lockstep_proto::peer::v1 as wire;
 use lockstep_proto::peer::v1::peer_server::{Peer, PeerServer as GrpcServer};
 use lockstep_proto::peer::v1::snapshot_part::Part;
@@ -21,11 +21,12 @@ use tonic::{Request, Response, Status, Streaming};
 
 use super::Address;
 use super::connection::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES};
+use super::horizon::Horizon;
 use super::route::history_to_wire;
 use super::snapshot_stream::{next_part, receive};
 use crate::admission::Remedy;
 use crate::entry_codec::{ballot_of, entry_from_wire, raw_from_wire, raw_to_wire, vote_from_wire};
-use crate::library::{Library, Raft};
+use crate::library::{Library, Raft, log_id_of};
 use crate::notice::Notices;
 use crate::{Limits, Voice, read};
 
@@ -40,6 +41,7 @@ pub(crate) struct PeerServer {
     pub(crate) limits: Limits,
     pub(crate) voice: Voice,
     pub(crate) notices: Notices,
+    pub(crate) horizon: Horizon,
 }
 
 /// Serves peers until `stop` resolves and their open calls have ended.
@@ -101,7 +103,8 @@ impl Peer for PeerServer {
         request: Request<Streaming<wire::AppendRequest>>,
     ) -> Result<Response<AppendStream>, Status> {
         let refusal = Refusal::default();
-        let input = checked(request.into_inner(), self.address.clone(), refusal.clone());
+        let guard = (self.address.clone(), self.horizon.clone());
+        let input = checked(request.into_inner(), guard, refusal.clone());
         let answers = self.raft.stream_append(input).map(|answer| match answer {
             Ok(answer) => Ok(append_response(answer)),
             Err(fatal) => Err(stopped(fatal)),
@@ -244,15 +247,33 @@ impl PeerServer {
         )))
     }
 
+    /// Whoever lacks what is committed must not lead, whatever its folder says.
+    fn check_complete(&self, from: u64, last: Option<LogId>) -> Result<(), Status> {
+        let Some(lack) = self.horizon.lack(last) else {
+            return Ok(());
+        };
+        let from = ReplicaId::from_u64(from);
+        let committed = lack.committed;
+        let what = format!("replica {from} cannot lead: it lacks {committed}, which is committed");
+        if lack.is_news {
+            tracing::warn!("{what}");
+        }
+        Err(Status::failed_precondition(what))
+    }
+
     fn leads(&self) -> bool {
         let metrics = self.raft.server_metrics();
         metrics.borrow_watched().state == ServerState::Leader
     }
 
     fn vote_request(&self, request: wire::VoteRequest) -> Result<VoteRequest<Library>, Status> {
-        self.address.check(request.route.as_ref())?;
+        let route = request.route.as_ref();
+        self.address.check(route)?;
+        let from = route.map(|route| route.from).unwrap_or_default();
         let vote = vote_from_wire(request.ballot).map_err(invalid)?;
-        let mut vote_request = VoteRequest::new(vote, request.last.map(raw_from_wire));
+        let last = request.last.map(raw_from_wire);
+        self.check_complete(from, last.as_ref().map(log_id_of))?;
+        let mut vote_request = VoteRequest::new(vote, last);
         vote_request.leadership_transfer = request.leadership_transfer;
         Ok(vote_request)
     }
@@ -275,19 +296,24 @@ impl Refusal {
 /// The requests of a stream, up to the first that is refused.
 fn checked(
     requests: Streaming<wire::AppendRequest>,
-    address: Address,
+    (address, horizon): (Address, Horizon),
     refusal: Refusal,
 ) -> impl Stream<Item = AppendEntriesRequest<Library>> + Send + 'static {
     futures::stream::unfold(
-        (requests, address, refusal),
-        |(mut requests, address, refusal)| async move {
+        (requests, address, horizon, refusal),
+        |(mut requests, address, horizon, refusal)| async move {
             let request = match requests.message().await {
                 Ok(Some(request)) => append_request(&address, request),
                 // The peer is gone or has had enough.
                 Ok(None) | Err(_) => return None,
             };
             match request {
-                Ok(request) => Some((request, (requests, address, refusal))),
+                Ok(request) => {
+                    if let Some(committed) = &request.leader_commit {
+                        horizon.note(log_id_of(committed));
+                    }
+                    Some((request, (requests, address, horizon, refusal)))
+                }
                 Err(status) => {
                     refusal.set(status);
                     None

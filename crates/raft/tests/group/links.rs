@@ -13,6 +13,8 @@ pub(crate) struct Links {
     addresses: Vec<Vec<SocketAddr>>,
     /// Whether requests are held back.
     muted: Vec<Vec<watch::Sender<bool>>>,
+    /// How many bytes of requests may still pass; without a number as many as there are.
+    passing: Vec<Vec<watch::Sender<Option<usize>>>>,
     /// Whether answers are.
     unheard: Vec<Vec<watch::Sender<bool>>>,
 }
@@ -23,13 +25,15 @@ impl Links {
         let mut links = Self {
             addresses: Vec::new(),
             muted: Vec::new(),
+            passing: Vec::new(),
             unheard: Vec::new(),
         };
         for from in 0..listen.len() {
             let (mut addresses, mut muted, mut unheard) = (Vec::new(), Vec::new(), Vec::new());
+            let mut passing = Vec::new();
             for (to, target) in listen.iter().enumerate() {
-                let (requests, requests_gate) = watch::channel(false);
-                let (answers, answers_gate) = watch::channel(false);
+                let requests = Gate::default();
+                let answers = Gate::default();
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 let own = from == to;
                 let address = if own {
@@ -38,12 +42,14 @@ impl Links {
                     listener.local_addr().unwrap()
                 };
                 addresses.push(address);
-                muted.push(requests);
-                unheard.push(answers);
-                tokio::spawn(forward(listener, *target, requests_gate, answers_gate));
+                muted.push(requests.muted.clone());
+                passing.push(requests.passing.clone());
+                unheard.push(answers.muted.clone());
+                tokio::spawn(forward(listener, *target, requests, answers));
             }
             links.addresses.push(addresses);
             links.muted.push(muted);
+            links.passing.push(passing);
             links.unheard.push(unheard);
         }
         links
@@ -75,6 +81,12 @@ impl Links {
         }
     }
 
+    /// Holds requests back once this many more bytes of them have passed; whether it does.
+    pub(crate) fn mute_after(&self, from: usize, to: usize, bytes: usize) -> watch::Receiver<bool> {
+        self.passing[from][to].send_replace(Some(bytes));
+        self.muted[from][to].subscribe()
+    }
+
     /// Lets what a replica asks arrive, and nothing of what it is answered.
     pub(crate) fn set_deaf(&self, replica: usize, deaf: bool) {
         for gate in &self.unheard[replica] {
@@ -83,12 +95,28 @@ impl Links {
     }
 }
 
-async fn forward(
-    listener: TcpListener,
-    target: SocketAddr,
-    requests: watch::Receiver<bool>,
-    answers: watch::Receiver<bool>,
-) {
+/// What stands in the way of one direction of a link.
+#[derive(Clone, Default)]
+struct Gate {
+    muted: watch::Sender<bool>,
+    passing: watch::Sender<Option<usize>>,
+}
+
+impl Gate {
+    /// Counts bytes that are about to pass, and shuts behind the last one.
+    fn count(&self, bytes: usize) {
+        let mut left = None;
+        self.passing.send_modify(|passing| {
+            *passing = passing.map(|left| left.saturating_sub(bytes));
+            left = *passing;
+        });
+        if left == Some(0) {
+            self.muted.send_replace(true);
+        }
+    }
+}
+
+async fn forward(listener: TcpListener, target: SocketAddr, requests: Gate, answers: Gate) {
     while let Ok((near, _)) = listener.accept().await {
         let (requests, answers) = (requests.clone(), answers.clone());
         tokio::spawn(async move {
@@ -103,13 +131,15 @@ async fn forward(
 }
 
 /// Copies bytes while the link is open; what is in flight when it is muted arrives later.
-async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut gate: watch::Receiver<bool>) {
+async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, gate: Gate) {
     let mut buffer = vec![0; 64 << 10];
     loop {
         let Ok(length @ 1..) = from.read(&mut buffer).await else {
             return;
         };
-        if gate.wait_for(|muted| !*muted).await.is_err() {
+        gate.count(length);
+        let mut muted = gate.muted.subscribe();
+        if muted.wait_for(|muted| !*muted).await.is_err() {
             return;
         }
         if to.write_all(&buffer[..length]).await.is_err() {

@@ -176,6 +176,22 @@ impl Group {
         }
     }
 
+    /// From the next start on, every replica listens elsewhere.
+    pub(crate) async fn move_to_new_addresses(&mut self) {
+        for at in 0..self.listen.len() {
+            self.listen[at] = free_address().await;
+            self.peers[at].address = self.listen[at].to_string();
+        }
+    }
+
+    /// From the next start on, two replicas listen where the other one did.
+    pub(crate) fn exchange_addresses(&mut self, one: usize, other: usize) {
+        self.listen.swap(one, other);
+        for at in [one, other] {
+            self.peers[at].address = self.listen[at].to_string();
+        }
+    }
+
     pub(crate) fn data(&self, at: usize) -> PathBuf {
         self.folder.path().join(&self.peers[at].name)
     }
