@@ -13,6 +13,7 @@ use harness::{
     agreed, eventually, leader,
     process::Fleet,
     proxy::{Proxy, Told},
+    status,
 };
 use std::{
     fs,
@@ -147,6 +148,57 @@ async fn a_file_cut_short_or_flipped_is_refused_or_harmless() {
             fleet.kill(victim);
         }
     }
+}
+
+/// An older log beside a newer promise: it must not vote, and nobody has to help.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replica_whose_log_is_shorter_than_it_promised_comes_back_as_a_voter() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifests = folder.path().join("manifests");
+    copy(Path::new(&sample()), &manifests);
+    let source = ["--manifests", manifests.to_str().unwrap()];
+    let mut fleet = Fleet::start(&folder.path().join("data"), &source, &[]);
+    let admins = fleet.admins();
+    agreed(&admins, 1).await;
+    let victim = (leader(&admins).await + 1) % 3;
+    let old = status(admins[victim]).await.unwrap().replica;
+    fleet.kill(victim);
+    let log = fleet.data(victim).join("log.redb");
+    let shorter = fs::read(&log).unwrap();
+    fleet.restart(victim);
+    write_services(&manifests, 1, 5);
+    let truth = agreed(&admins, 2).await;
+    fleet.kill(victim);
+    fs::write(&log, shorter).unwrap();
+
+    fleet.restart_watched(victim);
+    let (end, said) = eventually("an end", async || {
+        fleet.ended(victim).ok_or("it still runs")
+    })
+    .await;
+    assert_refusal(end, &said, "a shorter log");
+    let what = "the data folder was given up: ";
+    assert!(
+        said.contains(what) && said.contains("has lost data: its log ends at"),
+        "{said}"
+    );
+    let evidence = fs::read_to_string(fleet.data(victim).join("quarantine.json")).unwrap();
+    assert!(evidence.contains("has lost data"), "{evidence}");
+
+    fleet.restart(victim);
+    eventually("three voters without the lost id", async || {
+        let members = status(admins[victim]).await?.members;
+        let voters = members.iter().filter(|member| member.voter);
+        let voters: Vec<&String> = voters.map(|member| &member.replica).collect();
+        let is_back = voters.len() == 3 && !voters.contains(&&old);
+        is_back.then_some(()).ok_or(format!("{voters:?}"))
+    })
+    .await;
+    let after = agreed(&admins, truth.revision).await;
+    assert_eq!(after.history, truth.history);
+    let told = Proxy::connect(fleet.proxies()[victim]).await.unwrap();
+    assert!(!told.get(WEB).await.unwrap().set.is_empty());
+    assert!(fleet.data(victim).join("set-aside/log.redb").exists());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -16,6 +16,16 @@ pub enum StartError {
     /// The data folder could not be opened or is refused; the source says why and what to do.
     #[error("the data folder cannot be used")]
     Storage(#[from] lockstep_storage::StorageError),
+    /// The data folder lost data, and the others have it: it was given up.
+    #[error(
+        "the data folder was given up: {finding}; started again, this replica comes back empty \
+         and rejoins under a new id, as long as a majority of the group is up without it; the old \
+         files are kept in `set-aside`"
+    )]
+    GaveUp {
+        /// What was found in it.
+        finding: String,
+    },
     /// The peer address could not be bound.
     #[error("cannot listen for peers on {address}")]
     Listen {

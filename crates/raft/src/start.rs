@@ -1,12 +1,13 @@
 //! Starting a node: checks, recovery, then the tasks.
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use lockstep_storage::{DataFolder, OpenAs};
+use lockstep_storage::{DataFolder, OpenAs, StorageError};
 use openraft::SnapshotPolicy;
 
 use crate::config::MESSAGE_OVERHEAD_BYTES;
@@ -110,15 +111,36 @@ async fn open(config: &Config) -> Result<Arc<DataFolder>, StartError> {
         config.cluster.clone(),
         config.name.clone(),
     );
+    let others = config.peers.len().saturating_sub(1);
     let opened = tokio::task::spawn_blocking(move || {
-        let (cluster, name) = (cluster.as_str(), name.as_str());
-        DataFolder::open(&path, OpenAs { cluster, name })
+        let who = OpenAs {
+            cluster: &cluster,
+            name: &name,
+        };
+        DataFolder::open(&path, who).map_err(|error| lost(&path, who, error, others))
     });
     match opened.await {
         Ok(folder) => Ok(Arc::new(folder?)),
         Err(error) => Err(StartError::Core {
             what: error.to_string(),
         }),
+    }
+}
+
+/// How many other replicas can be a majority without this one.
+const OTHERS_ENOUGH: usize = 2;
+
+/// Gives a folder up that lost data, where others have what was in it.
+fn lost(path: &Path, who: OpenAs<'_>, error: StorageError, others: usize) -> StartError {
+    if others < OTHERS_ENOUGH {
+        return StartError::Storage(error);
+    }
+    match DataFolder::give_up_lost(path, who, &error) {
+        Ok(true) => StartError::GaveUp {
+            finding: error.finding(),
+        },
+        // What was found first is what matters.
+        Ok(false) | Err(_) => StartError::Storage(error),
     }
 }
 

@@ -105,6 +105,29 @@ pub enum StorageError {
 }
 
 impl StorageError {
+    /// What was found, without what an operator can do about it.
+    #[must_use]
+    pub fn finding(&self) -> String {
+        let said = self.to_string();
+        let advice = format!("; {MOVE_AWAY}");
+        said.strip_suffix(&advice).unwrap_or(&said).to_owned()
+    }
+
+    /// Whether it says that the folder holds less than it once did, or something else.
+    pub(crate) const fn is_loss(&self) -> bool {
+        match self {
+            Self::Damaged { .. } | Self::Amnesia { .. } => true,
+            Self::Io { .. }
+            | Self::Locked { .. }
+            | Self::OtherCluster { .. }
+            | Self::OtherReplica { .. }
+            | Self::OtherHistory { .. }
+            | Self::NewerFormat { .. }
+            | Self::Foreign { .. }
+            | Self::Closed { .. } => false,
+        }
+    }
+
     /// Names the operation and the place of an operating system error.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();

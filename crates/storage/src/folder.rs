@@ -156,6 +156,34 @@ impl DataFolder {
         set_aside::mark(&self.path, reason)
     }
 
+    /// Gives a folder up that could not be opened because it lost data, if it is
+    /// this replica's beyond doubt; returns whether it is given up. Its files stay
+    /// as they are until it is opened next. Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError`] when that cannot be noted.
+    pub fn give_up_lost(
+        path: &Path,
+        who: OpenAs<'_>,
+        loss: &StorageError,
+    ) -> Result<bool, StorageError> {
+        if !loss.is_loss() {
+            return Ok(false);
+        }
+        let identity = path.join(IDENTITY);
+        let bytes = fs::read(&identity).map_err(StorageError::io("read", &identity))?;
+        let owner = Identity::parse(&identity, &bytes);
+        if !owner.is_ok_and(|owner| refuse_other(path, &owner, who).is_ok()) {
+            return Ok(false);
+        }
+        let _lock = lock(path)?;
+        let evidence = set_aside::evidence(&loss.finding());
+        atomic_file::replace(&path.join(EVIDENCE), evidence.as_bytes())?;
+        set_aside::mark(path, &loss.finding())?;
+        Ok(true)
+    }
+
     /// Keeps what shows that this replica is wrong, durably, in place of what was
     /// kept before; returns the file. Waits for the disk.
     ///

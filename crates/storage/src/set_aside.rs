@@ -6,9 +6,11 @@
 //! stay until the next time that something is put there. Nothing that was once
 //! acknowledged is deleted by the replica that gives it up.
 
+use serde_json::json;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{StorageError, atomic_file};
 
@@ -20,6 +22,13 @@ pub(crate) const PLACE: &str = "set-aside";
 /// Notes durably that the folder is given up.
 pub(crate) fn mark(folder: &Path, reason: &str) -> Result<(), StorageError> {
     atomic_file::replace(&folder.join(MARK), reason.as_bytes())
+}
+
+/// What is kept of a folder that could not be opened: JSON, for people.
+pub(crate) fn evidence(why: &str) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let unix_ms = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
+    format!("{:#}\n", json!({ "why": why, "unix_ms": unix_ms }))
 }
 
 /// Whether the folder was given up.

@@ -9,7 +9,8 @@
 
 mod filled;
 
-use filled::{append, open, record};
+use filled::{WHO, append, open, record};
+use lockstep_storage::{DataFolder, OpenAs, StorageError};
 use std::fs;
 use std::path::Path;
 
@@ -94,4 +95,36 @@ fn what_a_crash_interrupts_goes_on_where_it_stopped() {
             );
         }
     }
+}
+
+#[test]
+fn a_folder_that_lost_data_is_given_up_if_it_is_its_owners() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("data");
+    let old = filled(&path);
+    let log = fs::read(path.join("log.redb")).unwrap();
+    let folder = open(&path).unwrap();
+    append(folder.log(), vec![record(1, 2, 10)]).unwrap();
+    drop(folder);
+    fs::write(path.join("log.redb"), log).unwrap();
+    let loss = open(&path).err().unwrap();
+    let finding = format!(
+        "{} has lost data: its log ends at T1-I1 but once ended at T1-I2; it must not vote again",
+        path.display()
+    );
+    assert_eq!(loss.finding(), finding);
+
+    let stranger = OpenAs {
+        name: "replica-2",
+        ..WHO
+    };
+    assert!(!DataFolder::give_up_lost(&path, stranger, &loss).unwrap());
+    let busy = StorageError::Locked { path: path.clone() };
+    assert!(!DataFolder::give_up_lost(&path, WHO, &busy).unwrap());
+    assert!(!path.join("given-up").exists());
+
+    assert!(DataFolder::give_up_lost(&path, WHO, &loss).unwrap());
+    is_new(&path, old);
+    let kept = fs::read_to_string(path.join("set-aside/quarantine.json")).unwrap();
+    assert!(kept.contains(&finding), "{kept}");
 }
