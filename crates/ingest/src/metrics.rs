@@ -14,6 +14,8 @@ pub struct Metrics {
     commands: Counter,
     failures: Counter,
     following: Gauge,
+    reached: Gauge,
+    hand_overs: Counter,
     commit_lag: Histogram,
 }
 
@@ -25,6 +27,8 @@ impl Default for Metrics {
             commands: Counter::default(),
             failures: Counter::default(),
             following: Gauge::default(),
+            reached: Gauge::default(),
+            hand_overs: Counter::default(),
             commit_lag: Histogram::new([
                 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0,
             ]),
@@ -61,6 +65,16 @@ impl Metrics {
             self.following.clone(),
         );
         registry.register(
+            "lockstep_source_reached",
+            "1 while the source answers this replica, whoever leads, else 0",
+            self.reached.clone(),
+        );
+        registry.register(
+            "lockstep_source_hand_overs",
+            "Times that this replica gave the lead to one that reaches the source",
+            self.hand_overs.clone(),
+        );
+        registry.register(
             "lockstep_commit_lag_seconds",
             "From proposing a batch to having applied it",
             self.commit_lag.clone(),
@@ -71,6 +85,16 @@ impl Metrics {
     #[must_use]
     pub fn is_following(&self) -> bool {
         self.following.get() == 1
+    }
+
+    /// Whether the source answers this replica now.
+    pub fn reached(&self, is_reached: bool) {
+        self.reached.set(i64::from(is_reached));
+    }
+
+    /// The lead was given to a replica that reaches the source.
+    pub fn handed_over(&self) {
+        self.hand_overs.inc();
     }
 
     pub(crate) fn told(&self, events: usize) {

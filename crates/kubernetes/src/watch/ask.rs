@@ -74,12 +74,18 @@ pub(super) async fn send(client: &Client, request: http::Request<Body>) -> Resul
 }
 
 /// Why an answer is no success.
-pub(super) async fn refused(response: http::Response<Body>) -> Failure {
+async fn refused(response: http::Response<Body>) -> Failure {
+    refusal(response).await.0
+}
+
+/// Why an answer is no success, and what it says.
+pub(super) async fn refusal(response: http::Response<Body>) -> (Failure, bytes::Bytes) {
     let (head, body) = response.into_parts();
     let retry_after = head.headers.get(http::header::RETRY_AFTER);
     let retry_after = retry_after.and_then(|value| value.to_str().ok());
     let body = collect(body).await.unwrap_or_default();
-    Failure::from_response(head.status.as_u16(), retry_after, &body)
+    let failure = Failure::from_response(head.status.as_u16(), retry_after, &body);
+    (failure, body)
 }
 
 async fn collect(body: Body) -> Result<bytes::Bytes, Failure> {

@@ -29,13 +29,16 @@ pub(crate) fn list(version: Version, token: Option<&str>) -> http::Result<Reques
     ask(uri, accept)
 }
 
-/// Asks for one object, as of now.
+/// The name of the object that is asked for alone: the API server's own Service.
+pub(crate) const ONE: &str = "kubernetes";
+
+/// Asks for one object of the namespace `default`, as of now.
 ///
 /// # Errors
 ///
 /// The request could not be put together.
 pub(crate) fn one(version: Version) -> http::Result<Request<Body>> {
-    ask(format!("{}?limit=1", version.path()), "application/json")
+    ask(version.path_to("default", ONE), "application/json")
 }
 
 /// Asks for a watch from a place in history, to be closed after so many seconds.
@@ -128,7 +131,7 @@ mod tests {
     fn one_object_is_asked_for_from_the_quorum_as_a_list_is() {
         assert_eq!(
             shown(one(Version::best(FactKind::Service))),
-            "GET /api/v1/services?limit=1 as application/json",
+            "GET /api/v1/namespaces/default/services/kubernetes as application/json",
         );
     }
 
