@@ -1,7 +1,9 @@
 //! What the ingest counts.
 
+use lockstep_model::FactKind;
 use prometheus_client::{
-    metrics::{counter::Counter, gauge::Gauge, histogram::Histogram},
+    encoding::EncodeLabelSet,
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
 use std::time::Duration;
@@ -16,7 +18,19 @@ pub struct Metrics {
     following: Gauge,
     reached: Gauge,
     hand_overs: Counter,
+    audits: Family<Ended, Counter>,
+    repairs: Family<OfKind, Counter>,
     commit_lag: Histogram,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Ended {
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfKind {
+    kind: &'static str,
 }
 
 impl Default for Metrics {
@@ -29,6 +43,8 @@ impl Default for Metrics {
             following: Gauge::default(),
             reached: Gauge::default(),
             hand_overs: Counter::default(),
+            audits: Family::default(),
+            repairs: Family::default(),
             commit_lag: Histogram::new([
                 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0,
             ]),
@@ -75,6 +91,21 @@ impl Metrics {
             self.hand_overs.clone(),
         );
         registry.register(
+            "lockstep_source_audits",
+            "Audits of the source, by result",
+            self.audits.clone(),
+        );
+        // Shown from the beginning: an alert about the first one needs a zero before it.
+        for kind in FactKind::ALL {
+            let kind = kind.resource();
+            let _ = self.repairs.get_or_create(&OfKind { kind });
+        }
+        registry.register(
+            "lockstep_source_repairs",
+            "Objects of which the source's watch lost a change, found by an audit, by kind",
+            self.repairs.clone(),
+        );
+        registry.register(
             "lockstep_commit_lag_seconds",
             "From proposing a batch to having applied it",
             self.commit_lag.clone(),
@@ -95,6 +126,21 @@ impl Metrics {
     /// The lead was given to a replica that reaches the source.
     pub fn handed_over(&self) {
         self.hand_overs.inc();
+    }
+
+    pub(crate) fn audited(&self) {
+        let result = "complete";
+        self.audits.get_or_create(&Ended { result }).inc();
+    }
+
+    pub(crate) fn audit_failed(&self) {
+        let result = "failed";
+        self.audits.get_or_create(&Ended { result }).inc();
+    }
+
+    pub(crate) fn repaired(&self, kind: FactKind) {
+        let kind = kind.resource();
+        self.repairs.get_or_create(&OfKind { kind }).inc();
     }
 
     pub(crate) fn told(&self, events: usize) {

@@ -61,6 +61,8 @@ pub struct Tuning {
     /// How long a leader may be without its source before it hands the lead to a replica
     /// that has it.
     pub source_patience: Duration,
+    /// Time between two audits of the source by the leader, about.
+    pub audit_interval: Duration,
 }
 
 impl Default for Tuning {
@@ -70,6 +72,7 @@ impl Default for Tuning {
             snapshot_keep: 1_000,
             heartbeat: Duration::from_millis(100),
             source_patience: Duration::from_secs(30),
+            audit_interval: Duration::from_secs(30 * 60),
         }
     }
 }

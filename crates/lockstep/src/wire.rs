@@ -89,7 +89,7 @@ pub async fn start(
     consensus.spawn_on(threads.consensus.handle(), "the replica", async move {
         Ok(replica_tasks.finished().await?)
     });
-    let ingest = ingest(&replica, source.clone(), settings.clone(), &metrics)?;
+    let ingest = ingest(&replica, source.clone(), settings.clone(), tuning, &metrics)?;
     serving.spawn_on(
         threads.ingest.handle(),
         "the ingest",
@@ -158,6 +158,7 @@ fn raft_config(config: ServeConfig, peer: TcpListener) -> Config {
         snapshot_keep,
         heartbeat,
         source_patience: _,
+        audit_interval: _,
     } = config.tuning;
     Config {
         cluster: config.cluster,
@@ -187,6 +188,7 @@ fn ingest(
     replica: &Replica,
     source: Arc<Source>,
     settings: Arc<Settings>,
+    tuning: Tuning,
     metrics: &ReplicaMetrics,
 ) -> io::Result<Ingest<Source, lockstep_replica::Proposer>> {
     Ok(Ingest {
@@ -195,6 +197,7 @@ fn ingest(
         settings,
         history: random_history()?,
         alive: alive(replica),
+        audit_interval: tuning.audit_interval,
         metrics: metrics.ingest.clone(),
     })
 }
