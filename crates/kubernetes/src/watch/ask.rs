@@ -2,6 +2,7 @@
 
 use http_body_util::{BodyExt, Limited};
 use kube::{Client, client::Body};
+use lockstep_model::Cursor;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -30,7 +31,25 @@ pub(super) async fn page(
     version: Version,
     token: Option<&str>,
 ) -> Result<(Page, Complaints), Failure> {
-    let request = request::list(version, token).map_err(unsent)?;
+    read(access, version, request::list(version, token)).await
+}
+
+/// Asks how far the server's history of a kind has come, as a quorum of its store knows it.
+///
+/// # Errors
+///
+/// As [`page`].
+pub(super) async fn look(access: &Access, version: Version) -> Result<Cursor, Failure> {
+    let read = read(access, version, request::look(version));
+    Ok(read.await?.0.cursor)
+}
+
+async fn read(
+    access: &Access,
+    version: Version,
+    request: http::Result<http::Request<Body>>,
+) -> Result<(Page, Complaints), Failure> {
+    let request = request.map_err(unsent)?;
     let body = ask(access, PAGE_DEADLINE, async |client| {
         collect(send(client, request).await?).await
     });

@@ -22,11 +22,16 @@ pub(crate) fn list(version: Version, token: Option<&str>) -> http::Result<Reques
         uri.push_str("&continue=");
         push_encoded(&mut uri, token);
     }
-    let accept = match form(version.kind()) {
-        Form::Whole => "application/json",
-        Form::Metadata => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
-    };
-    ask(uri, accept)
+    ask(uri, of_lists(version))
+}
+
+/// Asks for the shortest list, whose own resource version is all that matters.
+///
+/// # Errors
+///
+/// The request could not be put together.
+pub(crate) fn look(version: Version) -> http::Result<Request<Body>> {
+    ask(format!("{}?limit=1", version.path()), of_lists(version))
 }
 
 /// The name of the object that is asked for alone: the API server's own Service.
@@ -57,6 +62,13 @@ pub(crate) fn watch(version: Version, from: &Cursor, seconds: u64) -> http::Resu
         Form::Metadata => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
     };
     ask(uri, accept)
+}
+
+fn of_lists(version: Version) -> &'static str {
+    match form(version.kind()) {
+        Form::Whole => "application/json",
+        Form::Metadata => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+    }
 }
 
 fn ask(uri: String, accept: &'static str) -> http::Result<Request<Body>> {
@@ -123,6 +135,15 @@ mod tests {
         assert_eq!(
             shown(list(Version::best(FactKind::ReplicaSet), None)),
             "GET /apis/apps/v1/replicasets?limit=500 \
+             as application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        );
+    }
+
+    #[test]
+    fn a_look_is_a_short_list() {
+        assert_eq!(
+            shown(look(Version::best(FactKind::Job))),
+            "GET /apis/batch/v1/jobs?limit=1 \
              as application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
         );
     }
