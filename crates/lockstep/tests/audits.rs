@@ -23,7 +23,7 @@ use tokio::time::sleep;
 async fn sum(admins: &[SocketAddr], series: &str) -> u64 {
     let mut sum = 0;
     for admin in admins {
-        let text = plain_get(*admin, "/metrics").await;
+        let text = plain_get(*admin, "/metrics").await.unwrap();
         let value = text.lines().find_map(|line| line.strip_prefix(series));
         sum += value.map_or(0, |value| value.trim().parse::<u64>().unwrap());
     }

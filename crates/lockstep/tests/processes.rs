@@ -141,9 +141,11 @@ async fn all_addresses_may_change_at_once_and_two_may_be_exchanged() {
     assert_eq!(self::ids(&scene).await, ids);
 
     // The third one still looks for each of them where the other one is now.
-    [0, 1].map(|place| scene.fleet.kill(place));
+    [0, 1].into_iter().for_each(|place| scene.fleet.kill(place));
     scene.fleet.exchange(0, 1);
-    [0, 1].map(|place| scene.fleet.restart(place));
+    [0, 1]
+        .into_iter()
+        .for_each(|place| scene.fleet.restart(place));
     scene.write(3);
     let exchanged = [0, 1].map(|place| scene.fleet.admins()[place]);
     agreed(&exchanged, moved + 1).await;
