@@ -118,7 +118,9 @@ fn judge(committed: &State, command: &Command) -> Verdict {
         Command::PutServiceProfile(id, _) => put(content.service_profile(id).is_some()),
         Command::PutExternalWorkload(id, _) => put(content.external_workload(id).is_some()),
         Command::Remember(key, _) => put(committed.memory().facts().contains_key(key)),
-        Command::Advance(kind, _) => put(committed.memory().cursors().contains_key(kind)),
+        Command::Advance(kind, _) | Command::OpenIncarnation(kind, _) => {
+            put(committed.memory().cursors().contains_key(kind))
+        }
         Command::RemoveService(_)
         | Command::RemoveSlice(_)
         | Command::RemovePod(_)
@@ -147,7 +149,9 @@ impl Display for Difference {
                 write!(f, "external workload {id}")?;
             }
             Command::Remember(key, _) | Command::Forget(key) => write!(f, "fact of {key}")?,
-            Command::Advance(kind, _) => write!(f, "cursor of {kind}")?,
+            Command::Advance(kind, _) | Command::OpenIncarnation(kind, _) => {
+                write!(f, "cursor of {kind}")?
+            }
         }
         write!(f, ": {}", self.verdict)
     }

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     Listed, Resume, SourceEvent, facts::Facts, gate::Gate, known::Known, reconcile,
-    references::References, rivals, servers,
+    references::References, rivals, servers, suspects::Suspects,
 };
 
 /// The leader's view of Kubernetes, for as long as it leads.
@@ -120,6 +120,22 @@ impl Catalog {
         } else {
             Vec::new()
         }
+    }
+
+    /// Takes lists of an audit in, and notes what they show otherwise.
+    pub fn suspect(&self, suspects: &mut Suspects, lists: Vec<Listed>) {
+        suspects.listed(lists, &self.facts, &self.gate);
+    }
+
+    /// Believes the lists of an audit about all that the watches did not explain
+    /// meanwhile, and names it.
+    pub fn repair(&mut self, suspects: Suspects) -> Vec<FactKey> {
+        let mut repaired = Vec::new();
+        for (key, fact) in suspects.into_lost() {
+            repaired.push(key.clone());
+            self.set(key, fact);
+        }
+        repaired
     }
 
     fn set(&mut self, key: FactKey, fact: Option<Fact>) {

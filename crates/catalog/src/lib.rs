@@ -35,7 +35,9 @@ mod servers;
     reason = "almost every event is of the large variant, and events are moved, not kept"
 )]
 mod source;
+mod suspects;
 
 pub use audit::{Difference, IncompleteList, Verdict, audit};
 pub use catalog::Catalog;
 pub use source::{FactSession, FactSource, Listed, Resume, SourceError, SourceEvent};
+pub use suspects::Suspects;

@@ -97,7 +97,15 @@ pub(crate) fn cursors(committed: &State, cursors: &Resume) -> impl Iterator<Item
     cursors
         .iter()
         .filter(|(kind, cursor)| known.get(*kind) != Some(*cursor))
-        .map(|(kind, cursor)| Command::Advance(*kind, cursor.clone()))
+        .map(|(kind, cursor)| {
+            let before = known.get(kind);
+            // Only a source whose own store was restored goes back.
+            if before.is_some_and(|before| cursor.is_surely_older_than(before)) {
+                Command::OpenIncarnation(*kind, cursor.clone())
+            } else {
+                Command::Advance(*kind, cursor.clone())
+            }
+        })
 }
 
 /// The command for the one item that an object makes, if it must change.
@@ -221,6 +229,7 @@ fn is_put(command: &Command) -> bool {
         | Command::RemoveExternalWorkload(_)
         | Command::Remember(..)
         | Command::Forget(_)
-        | Command::Advance(..) => false,
+        | Command::Advance(..)
+        | Command::OpenIncarnation(..) => false,
     }
 }

@@ -142,7 +142,7 @@ fn rank(command: &Command) -> u8 {
         | Command::RemoveServiceProfile(_)
         | Command::RemoveExternalWorkload(_) => 3,
         Command::Remember(..) | Command::Forget(_) => 4,
-        Command::Advance(..) => 5,
+        Command::Advance(..) | Command::OpenIncarnation(..) => 5,
     }
 }
 

@@ -125,6 +125,42 @@ fn the_first_sync_is_one_change_in_a_fixed_order() {
     assert_eq!(differences(&leader.state, &shop()), []);
 }
 
+/// What the source shows after its own store went back is taken over, as one change, and
+/// the log says why cursors become smaller.
+#[test]
+fn a_source_that_went_back_for_good_opens_an_incarnation_of_each_kind() {
+    let mut leader = Leader::new();
+    for listed in listed(&shop(), "100") {
+        leader.catalog.observe(SourceEvent::Listed(listed));
+    }
+    leader.settle();
+    let mut restored = shop();
+    restored.remove(&pod_key("a"));
+    for listed in listed(&restored, "99") {
+        leader.catalog.observe(SourceEvent::Listed(listed));
+    }
+    let commands = leader.settle();
+    let opened: Vec<Command> = FactKind::ALL
+        .map(|kind| Command::OpenIncarnation(kind, Cursor("99".into())))
+        .into();
+    let (changes, cursors) = commands.split_at(commands.len() - opened.len());
+    let sorted = |commands: &[Command]| {
+        let mut shown: Vec<String> = commands.iter().map(|it| format!("{it:?}")).collect();
+        shown.sort();
+        shown
+    };
+    assert_eq!(sorted(cursors), sorted(&opened));
+    assert!(
+        changes.contains(&Command::Forget(pod_key("a"))),
+        "{changes:?}"
+    );
+    assert_eq!(differences(&leader.state, &restored), []);
+    // From there on it goes on as ever.
+    leader.catalog.observe(progress(FactKind::Pod, "101"));
+    let advanced = Command::Advance(FactKind::Pod, Cursor("101".into()));
+    assert_eq!(leader.catalog.checkpoint(&leader.state), [advanced]);
+}
+
 #[test]
 fn an_empty_cluster_is_a_synced_one() {
     let leader = Leader::of(&Objects::new());

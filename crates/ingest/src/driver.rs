@@ -1,8 +1,8 @@
 //! The loop of the leader.
 
 use futures::future::{Either, select};
-use lockstep_catalog::{Catalog, FactSession, FactSource};
-use lockstep_model::{FactKind, Settings};
+use lockstep_catalog::{Catalog, FactSession, FactSource, SourceEvent, Suspects};
+use lockstep_model::{FactKey, FactKind, Settings};
 use lockstep_position::{HistoryId, Term};
 use lockstep_state::{Command, Outcome, Propose, ProposeError};
 use std::{pin::pin, sync::Arc, time::Duration};
@@ -11,11 +11,18 @@ use tokio::{
     time::{Instant, Interval, MissedTickBehavior, interval_at, sleep},
 };
 
-use crate::{Metrics, retry::Backoff};
+use crate::{
+    Metrics,
+    audits::{Audits, Lists, Step},
+    retry::Backoff,
+};
 
 /// How often a cursor that moved without a command is replicated. Far below
 /// the five minutes for which an API server remembers its history.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How many repairs of one audit are named in the log.
+const NAMED_MAX: usize = 20;
 
 /// The term that this replica leads; `None` while it does not.
 pub type Lead = Option<Term>;
@@ -35,6 +42,8 @@ pub struct Ingest<S, P> {
     pub history: HistoryId,
     /// Told of each proof, before what it proves is proposed.
     pub alive: Alive,
+    /// Time between two audits, about.
+    pub audit_interval: Duration,
     /// What is counted.
     pub metrics: Metrics,
 }
@@ -93,6 +102,7 @@ impl<S: FactSource, P: Propose> Ingest<S, P> {
         let _following = self.metrics.follow();
         tracing::info!(%term, revision = %state.position().revision, "following the source");
         let mut checkpoints = checkpoints();
+        let mut audits = Audits::new(&*self.source, self.audit_interval);
         // What this leader wants otherwise than the one before, its settings
         // for one, does not wait for a source that may be silent for long.
         let mut commands = catalog.reconcile(&state);
@@ -105,34 +115,75 @@ impl<S: FactSource, P: Propose> Ingest<S, P> {
                     Err(error) => return error,
                 }
             }
-            commands = self
-                .next_commands(&mut catalog, &mut session, &mut checkpoints)
-                .await;
+            commands = tokio::select! {
+                events = session.next() => self.learn(&mut catalog, &mut audits, events),
+                _ = checkpoints.tick() => catalog.checkpoint(&self.proposer.applied()),
+                step = audits.next() => self.audit(&mut catalog, &mut audits, step),
+            };
         }
     }
 
-    /// Waits for events or for the time of a checkpoint, and says what to
-    /// propose; nothing if nothing changed.
-    async fn next_commands(
+    /// Takes in what the source told, and says what to propose; nothing if nothing changed.
+    fn learn(
         &self,
         catalog: &mut Catalog,
-        session: &mut S::Session,
-        checkpoints: &mut Interval,
+        audits: &mut Audits<'_, S>,
+        events: Vec<SourceEvent>,
     ) -> Vec<Command> {
-        let tick = pin!(checkpoints.tick());
-        match select(pin!(session.next()), tick).await {
-            Either::Left((events, _)) => {
-                self.metrics.told(events.len());
-                for event in events {
-                    if let Some(kind) = event.proves() {
-                        (self.alive)(kind);
-                    }
-                    catalog.observe(event);
-                }
-                catalog.reconcile(&self.proposer.applied())
+        self.metrics.told(events.len());
+        for event in events {
+            if let Some(kind) = event.proves() {
+                (self.alive)(kind);
             }
-            Either::Right(_) => catalog.checkpoint(&self.proposer.applied()),
+            audits.observe(&event);
+            catalog.observe(event);
         }
+        catalog.reconcile(&self.proposer.applied())
+    }
+
+    /// Goes on with an audit, and says what to propose.
+    fn audit(&self, catalog: &mut Catalog, audits: &mut Audits<'_, S>, step: Step) -> Vec<Command> {
+        match step {
+            // What is not known completely is about to be listed anyway.
+            Step::Due if catalog.is_complete() => audits.list(),
+            Step::Due => {}
+            Step::Listed(lists, suspects) => self.suspect(catalog, audits, lists, suspects),
+            Step::Settled(suspects) => {
+                self.metrics.audited();
+                self.name(&catalog.repair(suspects));
+                return catalog.reconcile(&self.proposer.applied());
+            }
+        }
+        Vec::new()
+    }
+
+    fn suspect(
+        &self,
+        catalog: &Catalog,
+        audits: &mut Audits<'_, S>,
+        lists: Lists,
+        mut suspects: Suspects,
+    ) {
+        match lists {
+            Ok(lists) => {
+                catalog.suspect(&mut suspects, lists);
+                audits.watch(suspects);
+            }
+            Err(error) => {
+                self.metrics.audit_failed();
+                tracing::warn!(%error, "the audit of the source failed");
+            }
+        }
+    }
+
+    fn name(&self, repaired: &[FactKey]) {
+        for key in repaired {
+            self.metrics.repaired(key.kind);
+        }
+        for key in repaired.iter().take(NAMED_MAX) {
+            tracing::error!(object = %key, "the source's watch lost a change: repaired from a list");
+        }
+        tracing::info!(repairs = repaired.len(), "the source was audited");
     }
 
     async fn propose(&self, term: Term, commands: Vec<Command>) -> Result<(), ProposeError> {

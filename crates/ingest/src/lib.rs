@@ -5,6 +5,7 @@
 //! commits at once, a busy one batches by itself, and the committed state is
 //! always known when the next difference is computed.
 
+mod audits;
 mod driver;
 mod hand_over;
 mod metrics;

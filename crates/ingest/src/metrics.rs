@@ -1,7 +1,9 @@
 //! What the ingest counts.
 
+use lockstep_model::FactKind;
 use prometheus_client::{
-    metrics::{counter::Counter, gauge::Gauge, histogram::Histogram},
+    encoding::EncodeLabelSet,
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
 use std::time::Duration;
@@ -14,7 +16,21 @@ pub struct Metrics {
     commands: Counter,
     failures: Counter,
     following: Gauge,
+    reached: Gauge,
+    hand_overs: Counter,
+    audits: Family<Ended, Counter>,
+    repairs: Family<OfKind, Counter>,
     commit_lag: Histogram,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Ended {
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfKind {
+    kind: &'static str,
 }
 
 impl Default for Metrics {
@@ -25,6 +41,10 @@ impl Default for Metrics {
             commands: Counter::default(),
             failures: Counter::default(),
             following: Gauge::default(),
+            reached: Gauge::default(),
+            hand_overs: Counter::default(),
+            audits: Family::default(),
+            repairs: Family::default(),
             commit_lag: Histogram::new([
                 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0,
             ]),
@@ -61,6 +81,31 @@ impl Metrics {
             self.following.clone(),
         );
         registry.register(
+            "lockstep_source_reached",
+            "1 while the source answers this replica, whoever leads, else 0",
+            self.reached.clone(),
+        );
+        registry.register(
+            "lockstep_source_hand_overs",
+            "Times that this replica gave the lead to one that reaches the source",
+            self.hand_overs.clone(),
+        );
+        registry.register(
+            "lockstep_source_audits",
+            "Audits of the source, by result",
+            self.audits.clone(),
+        );
+        // Shown from the beginning: an alert about the first one needs a zero before it.
+        for kind in FactKind::ALL {
+            let kind = kind.resource();
+            let _ = self.repairs.get_or_create(&OfKind { kind });
+        }
+        registry.register(
+            "lockstep_source_repairs",
+            "Objects of which the source's watch lost a change, found by an audit, by kind",
+            self.repairs.clone(),
+        );
+        registry.register(
             "lockstep_commit_lag_seconds",
             "From proposing a batch to having applied it",
             self.commit_lag.clone(),
@@ -71,6 +116,31 @@ impl Metrics {
     #[must_use]
     pub fn is_following(&self) -> bool {
         self.following.get() == 1
+    }
+
+    /// Whether the source answers this replica now.
+    pub fn reached(&self, is_reached: bool) {
+        self.reached.set(i64::from(is_reached));
+    }
+
+    /// The lead was given to a replica that reaches the source.
+    pub fn handed_over(&self) {
+        self.hand_overs.inc();
+    }
+
+    pub(crate) fn audited(&self) {
+        let result = "complete";
+        self.audits.get_or_create(&Ended { result }).inc();
+    }
+
+    pub(crate) fn audit_failed(&self) {
+        let result = "failed";
+        self.audits.get_or_create(&Ended { result }).inc();
+    }
+
+    pub(crate) fn repaired(&self, kind: FactKind) {
+        let kind = kind.resource();
+        self.repairs.get_or_create(&OfKind { kind }).inc();
     }
 
     pub(crate) fn told(&self, events: usize) {

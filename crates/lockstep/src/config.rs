@@ -58,6 +58,11 @@ pub struct Tuning {
     pub snapshot_keep: u64,
     /// How often a leader makes itself heard.
     pub heartbeat: Duration,
+    /// How long a leader may be without its source before it hands the lead to a replica
+    /// that has it.
+    pub source_patience: Duration,
+    /// Time between two audits of the source by the leader, about.
+    pub audit_interval: Duration,
 }
 
 impl Default for Tuning {
@@ -66,6 +71,8 @@ impl Default for Tuning {
             snapshot_after: 10_000,
             snapshot_keep: 1_000,
             heartbeat: Duration::from_millis(100),
+            source_patience: Duration::from_secs(30),
+            audit_interval: Duration::from_secs(30 * 60),
         }
     }
 }
@@ -154,6 +161,7 @@ impl From<TuningOptions> for Tuning {
             snapshot_after: options.snapshot_after,
             snapshot_keep: options.snapshot_keep,
             heartbeat: Duration::from_millis(options.heartbeat_ms),
+            ..Self::default()
         }
     }
 }

@@ -60,12 +60,25 @@ impl GroupConfig {
 }
 
 impl Group {
-    /// Starts every replica.
+    /// Starts every replica, with one source for all.
     ///
     /// # Errors
     ///
     /// The first [`ServeError`]; those already started are dropped.
     pub async fn start(config: GroupConfig, source: Arc<Source>) -> Result<Self, ServeError> {
+        let sources = vec![source; config.endpoints.len()];
+        Self::start_each(config, sources).await
+    }
+
+    /// Starts a replica for each of the sources, which are ways to the same cluster.
+    ///
+    /// # Errors
+    ///
+    /// As [`Group::start`].
+    pub async fn start_each(
+        config: GroupConfig,
+        sources: Vec<Arc<Source>>,
+    ) -> Result<Self, ServeError> {
         let bound: Result<Vec<Listeners>, _> =
             config.endpoints.iter().map(Listeners::bind).collect();
         let bound = bound?;
@@ -79,9 +92,9 @@ impl Group {
         }
         let threads = Threads::start()?;
         let mut replicas = Vec::with_capacity(bound.len());
-        for (number, listeners) in (1..).zip(bound) {
+        for ((number, listeners), source) in (1..).zip(bound).zip(sources) {
             let serve = serve_config(&config, number, listeners.endpoints()?, peers.clone());
-            replicas.push(wire::start(serve, listeners, source.clone(), threads.clone()).await?);
+            replicas.push(wire::start(serve, listeners, source, threads.clone()).await?);
         }
         Ok(Self { replicas })
     }

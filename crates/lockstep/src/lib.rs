@@ -26,6 +26,7 @@ mod sample;
 mod settings;
 mod shutdown;
 mod source;
+mod source_lead;
 mod tasks;
 mod transfer;
 mod wire;

@@ -2,6 +2,7 @@
 
 use lockstep_admin::{AuditError, ChangeMembersError, Health, Operator, Readiness, TransferError};
 use lockstep_catalog::FactSource;
+use lockstep_ingest::Reach;
 use lockstep_model::{FactKind, Settings};
 use lockstep_position::{LogId, ReplicaId, Revision};
 use lockstep_proto::admin::v1 as pb;
@@ -12,6 +13,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
+use tokio::sync::watch;
 
 use crate::{
     Source, audit,
@@ -30,6 +32,7 @@ pub(crate) struct ReplicaOperator {
     replica: Replica,
     leadership: Leadership,
     source: Arc<Source>,
+    reach: watch::Receiver<Reach>,
     metrics: ReplicaMetrics,
     settings: Arc<Settings>,
     standing: Standing,
@@ -40,7 +43,7 @@ impl ReplicaOperator {
     pub(crate) fn new(
         (cluster, endpoints): (String, Endpoints),
         (standing, leadership): (Standing, Leadership),
-        source: Arc<Source>,
+        (source, reach): (Arc<Source>, watch::Receiver<Reach>),
         metrics: ReplicaMetrics,
         settings: Arc<Settings>,
     ) -> Self {
@@ -51,6 +54,7 @@ impl ReplicaOperator {
             replica: standing.replica.clone(),
             leadership,
             source,
+            reach,
             metrics,
             settings,
             standing,
@@ -95,6 +99,12 @@ impl ReplicaOperator {
             | FreshnessState::Stale
             | FreshnessState::Yielding
             | FreshnessState::Quarantined) => warnings.push(state.meaning().to_owned()),
+        }
+        if let Reach::Missed { since, reason } = &*self.reach.borrow() {
+            let seconds = since.elapsed().as_secs();
+            warnings.push(format!(
+                "the source does not answer this replica, for {seconds} s: {reason}"
+            ));
         }
         let state = self.replica.published().newest();
         if state
@@ -201,7 +211,8 @@ pub(crate) fn leader_name(raft: &RaftStatus) -> String {
     leader_of(raft).map_or_else(|| "unknown".to_owned(), |leader| raft.name_of(leader))
 }
 
-fn leader_of(raft: &RaftStatus) -> Option<ReplicaId> {
+/// Who leads, as far as this replica knows.
+pub(crate) fn leader_of(raft: &RaftStatus) -> Option<ReplicaId> {
     match raft.role {
         Role::Leader { .. } => Some(raft.id),
         Role::Follower { leader, .. } | Role::Learner { leader, .. } => leader,

@@ -6,12 +6,13 @@
 //! ```
 
 use anyhow::Context;
-use lockstep_ingest::{Alive, Ingest};
+use lockstep_ingest::{Alive, HandOver, Ingest, Reach, watch_reach};
+use lockstep_model::Settings;
 use lockstep_position::HistoryId;
 use lockstep_raft::{Compaction, Config, Limits, Listen, Timing};
 use lockstep_replica::{Replica, ReplicaTasks};
 use std::{io, sync::Arc};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -28,6 +29,7 @@ use crate::{
     readiness::Standing,
     running::{Others, Running, Signals},
     shutdown,
+    source_lead::SourceLead,
     tasks::Tasks,
 };
 
@@ -72,7 +74,7 @@ pub async fn start(
 ) -> Result<Running, ServeError> {
     let endpoints = listeners.endpoints()?;
     let settings = Arc::new(config.settings.clone());
-    let cluster = config.cluster.clone();
+    let (cluster, tuning) = (config.cluster.clone(), config.tuning);
     let peer = listeners.peer.into_std()?;
     let (replica, replica_tasks) = threads.consensus.run(start_replica(config, peer)).await??;
     let leadership = Leadership::of(&replica);
@@ -87,24 +89,24 @@ pub async fn start(
     consensus.spawn_on(threads.consensus.handle(), "the replica", async move {
         Ok(replica_tasks.finished().await?)
     });
-    let ingest = Ingest {
-        source: source.clone(),
-        proposer: replica.proposer(),
-        settings: settings.clone(),
-        history: random_history()?,
-        alive: alive(&replica),
-        metrics: metrics.ingest.clone(),
-    };
+    let ingest = ingest(&replica, source.clone(), settings.clone(), tuning, &metrics)?;
     serving.spawn_on(
         threads.ingest.handle(),
         "the ingest",
         ingest_while_leading(ingest, &leadership, signals.stop.clone()),
     );
+    let (told, source_lead) = source_lead(&replica, &leadership, tuning, &metrics);
+    let reach = source_lead.reach.clone();
+    serving.spawn_on(
+        threads.ingest.handle(),
+        "the way to the source",
+        lead_near_source(source_lead, source.clone(), told, signals.stop.clone()),
+    );
     let streams = metrics.destination.clone();
     let operator = ReplicaOperator::new(
         (cluster, endpoints),
         (standing, leadership.clone()),
-        source,
+        (source, reach),
         metrics,
         settings,
     );
@@ -155,6 +157,8 @@ fn raft_config(config: ServeConfig, peer: TcpListener) -> Config {
         snapshot_after,
         snapshot_keep,
         heartbeat,
+        source_patience: _,
+        audit_interval: _,
     } = config.tuning;
     Config {
         cluster: config.cluster,
@@ -177,6 +181,43 @@ fn raft_config(config: ServeConfig, peer: TcpListener) -> Config {
             ..Limits::default()
         },
     }
+}
+
+/// What follows the source while the replica leads.
+fn ingest(
+    replica: &Replica,
+    source: Arc<Source>,
+    settings: Arc<Settings>,
+    tuning: Tuning,
+    metrics: &ReplicaMetrics,
+) -> io::Result<Ingest<Source, lockstep_replica::Proposer>> {
+    Ok(Ingest {
+        source,
+        proposer: replica.proposer(),
+        settings,
+        history: random_history()?,
+        alive: alive(replica),
+        audit_interval: tuning.audit_interval,
+        metrics: metrics.ingest.clone(),
+    })
+}
+
+/// What keeps the lead with a replica that reaches the source, and the way to tell it.
+fn source_lead(
+    replica: &Replica,
+    leadership: &Leadership,
+    tuning: Tuning,
+    metrics: &ReplicaMetrics,
+) -> (watch::Sender<Reach>, SourceLead) {
+    let (told, reach) = watch::channel(Reach::default());
+    let source_lead = SourceLead {
+        replica: replica.clone(),
+        leadership: leadership.clone(),
+        reach,
+        machine: HandOver::new(tuning.source_patience),
+        metrics: metrics.ingest.clone(),
+    };
+    (told, source_lead)
 }
 
 /// Hands each proof of the source on to what every replica is told of it.
@@ -204,5 +245,20 @@ fn ingest_while_leading(
             ((), ()) = async { tokio::join!(follow, ingest.run(lead)) } => {}
         }
         Ok(())
+    }
+}
+
+/// Asks whether the source is there, and keeps the lead with a replica for which it is.
+async fn lead_near_source(
+    source_lead: SourceLead,
+    source: Arc<Source>,
+    told: watch::Sender<Reach>,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
+    let question_interval = source_lead.machine.question_interval();
+    tokio::select! {
+        () = stop.cancelled() => Ok(()),
+        never = watch_reach(source, question_interval, told) => match never {},
+        never = source_lead.run() => match never {},
     }
 }

@@ -245,8 +245,44 @@ pub enum TargetRef {
 
 /// The API server's opaque token for a place in its history of one kind.
 ///
-/// Compared for equality, never ordered, with one exception: the watch loop of the
-/// Kubernetes source orders cursors that are decimal numbers, to tell that a server has
-/// gone back in time. Nothing else may. Source: `metadata.resourceVersion`.
+/// Compared for equality, never ordered, with one exception: see
+/// [`is_surely_older_than`](Self::is_surely_older_than). Source: `metadata.resourceVersion`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cursor(pub Arc<str>);
+
+impl Cursor {
+    /// Whether this is surely older than `other`, so that whoever shows it has gone back in
+    /// time. An API server's own cursors are decimal numbers that grow; what is no number
+    /// is not judged.
+    #[must_use]
+    pub fn is_surely_older_than(&self, other: &Self) -> bool {
+        match (self.number(), other.number()) {
+            (Some(cursor), Some(other)) => cursor < other,
+            (Some(_) | None, _) => false,
+        }
+    }
+
+    fn number(&self) -> Option<u64> {
+        let is_decimal = self.0.bytes().all(|byte| byte.is_ascii_digit());
+        is_decimal.then(|| self.0.parse().ok()).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_cursors_that_are_numbers_are_ordered() {
+        let is_older = |cursor: &str, other: &str| {
+            Cursor(cursor.into()).is_surely_older_than(&Cursor(other.into()))
+        };
+        assert!(is_older("9", "10"));
+        assert!(!is_older("10", "10"));
+        assert!(!is_older("11", "10"));
+        for opaque in ["", "a9", "+9", "99999999999999999999999"] {
+            assert!(!is_older(opaque, "10"));
+            assert!(!is_older("9", opaque));
+        }
+    }
+}

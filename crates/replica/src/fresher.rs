@@ -46,6 +46,8 @@ pub(crate) struct PeerStanding {
     pub(crate) age: Option<Duration>,
     /// Where its state was at the revision that was asked for, if it has it.
     pub(crate) position: Option<Position>,
+    /// For how long the source has answered it each time; `None` while it does not.
+    pub(crate) source_reached_for: Option<Duration>,
 }
 
 /// Whether one of them should be asked rather than a replica that is stale.
@@ -56,7 +58,12 @@ pub(crate) fn is_any_fresher(peers: &[PeerStanding]) -> bool {
 }
 
 /// What this replica says of itself when it is asked this.
-pub(crate) fn answer(question: &[u8], freshness: &Freshness, published: &Published) -> Vec<u8> {
+pub(crate) fn answer(
+    question: &[u8],
+    freshness: &Freshness,
+    published: &Published,
+    source_reached_for: Option<Duration>,
+) -> Vec<u8> {
     let ms = |age: Duration| u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
     let position = match pb::StandingQuestion::decode(question) {
         Ok(pb::StandingQuestion { revision: None }) => Some(*published.newest().position()),
@@ -69,6 +76,7 @@ pub(crate) fn answer(question: &[u8], freshness: &Freshness, published: &Publish
         fresh: !freshness.is_stale(),
         age_ms: freshness.age.map(ms),
         position: position.as_ref().map(label_of),
+        source_reached_ms: source_reached_for.map(ms),
     }
     .encode_to_vec()
 }
@@ -89,6 +97,7 @@ pub(crate) fn read(answer: &[u8]) -> Option<PeerStanding> {
         is_fresh: answer.fresh,
         age: answer.age_ms.map(Duration::from_millis),
         position: answer.position.as_ref().and_then(read_label),
+        source_reached_for: answer.source_reached_ms.map(Duration::from_millis),
     })
 }
 
@@ -128,6 +137,7 @@ mod tests {
             is_fresh,
             age: age_ms.map(Duration::from_millis),
             position: None,
+            source_reached_for: None,
         }
     }
 
@@ -154,7 +164,7 @@ mod tests {
         });
         let published = Published::default();
         let newest = pb::StandingQuestion::default().encode_to_vec();
-        let said = read(&answer(&newest, &freshness, &published));
+        let said = read(&answer(&newest, &freshness, &published, None));
         let expected = PeerStanding {
             position: Some(Position::default()),
             ..peer(true, Some(212))
@@ -164,9 +174,12 @@ mod tests {
         let stale = Freshness::judge(&Evidence::default());
         let ahead = pb::StandingQuestion { revision: Some(7) }.encode_to_vec();
         for question in [&ahead[..], b"\xff"] {
-            let said = read(&answer(question, &stale, &published));
+            let said = read(&answer(question, &stale, &published, None));
             assert_eq!(said, Some(peer(false, None)));
         }
+        let reached = Some(Duration::from_secs(9));
+        let said = read(&answer(&newest, &stale, &published, reached)).unwrap();
+        assert_eq!(said.source_reached_for, reached);
         assert_eq!(read(b""), Some(peer(false, None)));
         assert_eq!(read(b"\xff"), None);
     }

@@ -23,6 +23,7 @@ mod published;
 mod quarantine;
 mod replica;
 mod source_proofs;
+mod source_reach;
 mod telling;
 mod view;
 

@@ -17,6 +17,7 @@ use crate::{
     published::Published,
     quarantine::Quarantine,
     source_proofs::SourceProofs,
+    source_reach::SourceReach,
 };
 
 /// How a replica starts: what its Raft node needs.
@@ -29,6 +30,7 @@ pub struct Replica {
     published: Arc<Published>,
     probes: Arc<Probes>,
     proofs: SourceProofs,
+    pub(crate) reach: SourceReach,
     entry_bytes_max: usize,
     name: Arc<str>,
 }
@@ -73,7 +75,8 @@ impl Replica {
         let machine = StateMachine::new(published.clone());
         let probes = Arc::new(Probes::new(policy));
         let proofs = SourceProofs::default();
-        let voice = voice(&published, &probes, &proofs);
+        let reach = SourceReach::default();
+        let voice = voice(&published, &probes, &proofs, &reach);
         let (node, node_tasks) = Node::start(config, machine, voice).await?;
         if node.has_evidence() {
             published.suspect();
@@ -91,6 +94,7 @@ impl Replica {
                 published,
                 probes,
                 proofs,
+                reach,
                 entry_bytes_max,
                 name,
             },
@@ -224,9 +228,14 @@ impl ReplicaTasks {
 }
 
 /// What this replica says to others.
-fn voice(published: &Arc<Published>, probes: &Arc<Probes>, proofs: &SourceProofs) -> Voice {
+fn voice(
+    published: &Arc<Published>,
+    probes: &Arc<Probes>,
+    proofs: &SourceProofs,
+    reach: &SourceReach,
+) -> Voice {
     let (read, judged) = (Arc::clone(published), Arc::clone(published));
-    let (probes, proofs) = (Arc::clone(probes), proofs.clone());
+    let (probes, proofs, reach) = (Arc::clone(probes), proofs.clone(), reach.clone());
     let standing = move || LeaderStanding {
         position: *read.newest().position(),
         source: proofs.ages(),
@@ -234,7 +243,8 @@ fn voice(published: &Arc<Published>, probes: &Arc<Probes>, proofs: &SourceProofs
     Voice {
         probe: Arc::new(move || standing().to_bytes()),
         standing: Arc::new(move |question| {
-            fresher::answer(question, &probes.freshness(&judged), &judged)
+            let reached_for = reach.reached_for();
+            fresher::answer(question, &probes.freshness(&judged), &judged, reached_for)
         }),
     }
 }

@@ -124,7 +124,9 @@ impl State {
             Command::RemoveNode(node) => content.remove_node(&node, changed),
             Command::Remember(key, fact) => self.memory.remember(key, fact),
             Command::Forget(key) => self.memory.forget(&key),
-            Command::Advance(kind, cursor) => self.memory.advance(kind, cursor),
+            Command::Advance(kind, cursor) | Command::OpenIncarnation(kind, cursor) => {
+                self.memory.advance(kind, cursor)
+            }
             Command::PutServiceProfile(id, record) => {
                 content.put_service_profile(id, record, changed);
             }

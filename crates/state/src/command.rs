@@ -48,6 +48,9 @@ pub enum Command {
     PutExternalWorkload(ExternalWorkloadId, Arc<ExternalWorkloadRecord>),
     /// Takes an external workload away.
     RemoveExternalWorkload(ExternalWorkloadId),
+    /// As `Advance`, to a place in another history: the source's own store was restored, and
+    /// what follows may be older than what came before. Makes no revision.
+    OpenIncarnation(FactKind, Cursor),
 }
 
 /// The commands of one entry of the log.

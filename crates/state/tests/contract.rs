@@ -54,6 +54,26 @@ fn what_the_next_leader_must_know_makes_no_revision() {
 }
 
 #[test]
+fn the_history_of_the_source_may_begin_anew_and_that_is_in_the_log() {
+    let mut state = State::default();
+    let cursor = |at: &str| Cursor(at.into());
+    apply_all(
+        &mut state,
+        vec![Command::Advance(FactKind::Pod, cursor("42"))],
+    );
+    let opened = Command::OpenIncarnation(FactKind::Pod, cursor("7"));
+    let batch = Batch::whole(TERM, vec![opened]);
+    let bytes = codec::encode_batch(&batch);
+    assert_eq!(codec::decode_batch(&bytes), Ok(batch.clone()));
+    state.apply(log_id(2), batch);
+    assert_eq!(
+        state.memory().cursors().get(&FactKind::Pod),
+        Some(&cursor("7"))
+    );
+    assert_eq!(state.position().revision, Revision::ZERO);
+}
+
+#[test]
 fn a_batch_of_a_deposed_leader_is_refused() {
     let mut state = State::default();
     let old = Term::from_u64(2);

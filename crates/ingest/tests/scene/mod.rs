@@ -1,5 +1,6 @@
 //! A replica's log and a source that do as they are told, and write down in
 //! one journal what the ingest asks of them.
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use lockstep_catalog::{FactSession, FactSource, Listed, Resume, SourceError, SourceEvent};
 use lockstep_ingest::{Ingest, Lead, Metrics};
@@ -23,6 +24,9 @@ pub(crate) const HISTORY: HistoryId = HistoryId::from_u128(7);
 
 /// How long anything may take on the paused clock, far above what it needs.
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
+
+/// Longer than any other test waits for nothing to happen.
+pub(crate) const AUDIT_INTERVAL: Duration = Duration::from_secs(24 * 3600);
 
 /// One thing that the ingest did.
 #[derive(Debug, PartialEq)]
@@ -163,9 +167,13 @@ impl Propose for Log {
     }
 }
 
+/// What the next list is; the one after it fails.
+pub(crate) type Lists = Arc<Mutex<Option<Vec<Listed>>>>;
+
 /// A source whose newest session tells what the test says.
 struct Source {
     tells: watch::Sender<Option<mpsc::UnboundedSender<SourceEvent>>>,
+    lists: Lists,
     journal: Journal,
 }
 
@@ -187,7 +195,11 @@ impl FactSource for Source {
 
     async fn list(&self) -> Result<Vec<Listed>, SourceError> {
         self.journal.send(Seen::Lists).unwrap();
-        Ok(Vec::new())
+        let mut lists = self.lists.lock().unwrap();
+        lists.take().ok_or_else(|| SourceError {
+            kind: FactKind::Node,
+            reason: "a test".to_owned(),
+        })
     }
 
     async fn reach(&self) -> Result<(), SourceError> {
@@ -221,6 +233,7 @@ pub(crate) struct Scene {
     pub(crate) log: Log,
     pub(crate) lead: watch::Sender<Lead>,
     pub(crate) ingest: JoinHandle<()>,
+    pub(crate) lists: Lists,
     tells: watch::Receiver<Option<mpsc::UnboundedSender<SourceEvent>>>,
     seen: mpsc::UnboundedReceiver<Seen>,
     proved: Arc<Mutex<Vec<FactKind>>>,
@@ -235,22 +248,29 @@ impl Scene {
         let (tells, told) = watch::channel(None);
         let (lead, leading) = watch::channel(None);
         let log = Log::new(journal.clone());
+        let lists = Lists::default();
         let proved: Arc<Mutex<Vec<FactKind>>> = Arc::default();
         let proofs = proved.clone();
         let (metrics, mut registry) = (Metrics::default(), Registry::default());
         metrics.register(&mut registry);
         let ingest = Ingest {
-            source: Arc::new(Source { tells, journal }),
+            source: Arc::new(Source {
+                tells,
+                lists: lists.clone(),
+                journal,
+            }),
             proposer: log.clone(),
             settings: Arc::new(Settings::default()),
             history: HISTORY,
             alive: Arc::new(move |kind| proofs.lock().unwrap().push(kind)),
+            audit_interval: AUDIT_INTERVAL,
             metrics: metrics.clone(),
         };
         Self {
             log,
             lead,
             ingest: tokio::spawn(ingest.run(leading)),
+            lists,
             tells: told,
             seen,
             proved,
@@ -286,6 +306,12 @@ impl Scene {
 
     pub(crate) async fn expect(&mut self, expected: Seen) {
         assert_eq!(self.next().await, expected);
+    }
+
+    /// Waits until the next audit asks for lists.
+    pub(crate) async fn expect_audit(&mut self) {
+        let next = timeout(2 * AUDIT_INTERVAL, self.seen.recv()).await;
+        assert_eq!(next.expect("no audit"), Some(Seen::Lists));
     }
 
     /// Lets time pass in which the ingest does nothing.

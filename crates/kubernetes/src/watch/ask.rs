@@ -2,6 +2,7 @@
 
 use http_body_util::{BodyExt, Limited};
 use kube::{Client, client::Body};
+use lockstep_model::Cursor;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -30,7 +31,25 @@ pub(super) async fn page(
     version: Version,
     token: Option<&str>,
 ) -> Result<(Page, Complaints), Failure> {
-    let request = request::list(version, token).map_err(unsent)?;
+    read(access, version, request::list(version, token)).await
+}
+
+/// Asks how far the server's history of a kind has come, as a quorum of its store knows it.
+///
+/// # Errors
+///
+/// As [`page`].
+pub(super) async fn look(access: &Access, version: Version) -> Result<Cursor, Failure> {
+    let read = read(access, version, request::look(version));
+    Ok(read.await?.0.cursor)
+}
+
+async fn read(
+    access: &Access,
+    version: Version,
+    request: http::Result<http::Request<Body>>,
+) -> Result<(Page, Complaints), Failure> {
+    let request = request.map_err(unsent)?;
     let body = ask(access, PAGE_DEADLINE, async |client| {
         collect(send(client, request).await?).await
     });
@@ -74,12 +93,18 @@ pub(super) async fn send(client: &Client, request: http::Request<Body>) -> Resul
 }
 
 /// Why an answer is no success.
-pub(super) async fn refused(response: http::Response<Body>) -> Failure {
+async fn refused(response: http::Response<Body>) -> Failure {
+    refusal(response).await.0
+}
+
+/// Why an answer is no success, and what it says.
+pub(super) async fn refusal(response: http::Response<Body>) -> (Failure, bytes::Bytes) {
     let (head, body) = response.into_parts();
     let retry_after = head.headers.get(http::header::RETRY_AFTER);
     let retry_after = retry_after.and_then(|value| value.to_str().ok());
     let body = collect(body).await.unwrap_or_default();
-    Failure::from_response(head.status.as_u16(), retry_after, &body)
+    let failure = Failure::from_response(head.status.as_u16(), retry_after, &body);
+    (failure, body)
 }
 
 async fn collect(body: Body) -> Result<bytes::Bytes, Failure> {

@@ -18,10 +18,14 @@ use super::{
     page::{Gathered, Page, Turned},
     version::Version,
 };
-use cursor::{is_older, usable};
+use cursor::usable;
 use serving::{Denial, Serving};
 pub(crate) use serving::{News, nothing};
-use trouble::Trouble;
+use trouble::{LIST_PATIENCE, Trouble, WATCH_PATIENCE};
+
+/// After so many watches in a row that told nothing, the server is asked how far it has
+/// come: about once a minute.
+const IDLE_MAX: u32 = 4;
 
 /// How to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +46,8 @@ pub(crate) enum Act {
     },
     /// Ask for a watch from a place in history.
     Watch { version: Version, from: Cursor },
+    /// Ask how far the server's own history has come.
+    Look { version: Version },
     /// Read on from the open watch.
     Read,
     /// Let time pass.
@@ -55,6 +61,10 @@ pub(crate) enum Input {
     Page(Page),
     /// No page arrived.
     ListFailed(Failure),
+    /// The server's history has come this far.
+    Looked(Cursor),
+    /// How far it has come was not told.
+    LookFailed,
     /// The watch is open.
     WatchOpened,
     /// The watch was refused, or the server broke it off with an `ERROR` event.
@@ -107,6 +117,8 @@ pub(crate) enum Restart {
     ListFailed,
     /// A list, an event or a bookmark was older than what had been seen.
     WentBack,
+    /// Lists were older for so long that they are believed: the server's store was restored.
+    Restored,
     /// A watch was refused or broken off with an error.
     WatchFailed,
     /// A watch was closed at once, or its connection broke.
@@ -139,6 +151,8 @@ pub(crate) struct Machine {
     floor: Option<Cursor>,
     trouble: Trouble,
     serving: Serving,
+    /// Watches in a row that lasted and told nothing.
+    idle: u32,
     /// For the next step.
     news: Option<News>,
 }
@@ -147,6 +161,7 @@ pub(crate) struct Machine {
 enum Phase {
     Listing(Gathered),
     Opening { from: Cursor },
+    Looking { from: Cursor },
     Reading { opened: Cursor, from: Cursor },
     Waiting { pause: Pause, then: Next },
 }
@@ -173,6 +188,7 @@ impl Machine {
             serving: Serving::new(kind, floor.as_ref()),
             floor,
             trouble: Trouble::default(),
+            idle: 0,
             news: None,
         }
     }
@@ -187,6 +203,9 @@ impl Machine {
             Phase::Opening { from } => Act::Watch {
                 version: self.serving.version(),
                 from: from.clone(),
+            },
+            Phase::Looking { .. } => Act::Look {
+                version: self.serving.version(),
             },
             Phase::Reading { .. } => Act::Read,
             Phase::Waiting { pause, .. } => Act::Wait(*pause),
@@ -223,11 +242,20 @@ impl Machine {
             (Phase::Reading { opened, from }, Input::Ended { end, open_for }) => {
                 if opened != from || open_for >= HEALTHY_AFTER {
                     self.trouble = Trouble::default();
+                    let is_idle = opened == from;
+                    self.idle = if is_idle {
+                        self.idle.saturating_add(1)
+                    } else {
+                        0
+                    };
                     self.ended_well(from, end)
                 } else {
                     self.ended_badly(from, end)
                 }
             }
+            (Phase::Looking { from }, Input::Looked(at)) => self.looked(from, &at),
+            // The watch will say what is wrong, if anything is.
+            (Phase::Looking { from }, Input::LookFailed) => (Phase::Opening { from }, None, None),
             (Phase::Waiting { then, .. }, Input::TimerFired) => (then.phase(), None, None),
             (phase, _) => (phase, None, None),
         }
@@ -244,8 +272,8 @@ impl Machine {
 
     fn listed(&mut self, listed: Listed) -> Outcome {
         let floor = self.floor.as_ref();
-        let older = floor.is_some_and(|floor| is_older(&listed.cursor, floor));
-        if older && !self.trouble.is_stuck() {
+        let is_older = floor.is_some_and(|floor| listed.cursor.is_surely_older_than(floor));
+        if is_older && !self.trouble.is_stuck_for(LIST_PATIENCE) {
             let pause = self.trouble.stuck(None);
             return (
                 Phase::wait(pause, Next::List),
@@ -257,7 +285,8 @@ impl Machine {
         self.trouble.listed();
         let from = listed.cursor.clone();
         let emit = Some(SourceEvent::Listed(listed));
-        (Phase::Opening { from }, emit, None)
+        let restored = is_older.then_some(Restart::Restored);
+        (Phase::Opening { from }, emit, restored)
     }
 
     fn list_failed(&mut self, failure: &Failure) -> Outcome {
@@ -346,12 +375,12 @@ impl Machine {
         }
     }
 
-    /// Watching from `from` leads nowhere. After much patience the server is taken at
-    /// its word: its history was replaced (etcd restored from a backup), or holds
-    /// something unreadable right here. Then a list of any age is better than none.
+    /// Watching from `from` leads nowhere: the server lags, its history was replaced (etcd
+    /// restored from a backup), or holds something unreadable right here. After some
+    /// patience a list tells which: one from the past is not believed at once.
     fn stuck(&mut self, from: Cursor, retry_after: Option<Duration>, why: Restart) -> Outcome {
-        if self.trouble.is_stuck() {
-            self.floor = None;
+        if self.trouble.is_stuck_for(WATCH_PATIENCE) {
+            self.trouble.turned();
             return self.lost();
         }
         let pause = self.trouble.stuck(retry_after);
@@ -375,7 +404,7 @@ impl Machine {
         let Some(cursor) = cursor else {
             return (Phase::Reading { opened, from }, emit, None);
         };
-        if is_older(&cursor, &from) {
+        if cursor.is_surely_older_than(&from) {
             // A server that lags, or one whose history was replaced: neither may take
             // us back in time.
             return self.stuck(from, None, Restart::WentBack);
@@ -388,9 +417,22 @@ impl Machine {
 
     fn ended_well(&mut self, from: Cursor, end: End) -> Outcome {
         match end {
+            End::Closed if self.idle >= IDLE_MAX => {
+                self.idle = 0;
+                (Phase::Looking { from }, None, None)
+            }
             End::Closed => (Phase::Opening { from }, None, None),
             End::Broken | End::Silent | End::Garbled => self.ended_badly(from, end),
         }
+    }
+
+    /// A server whose store was restored takes a watch from its own future, tells nothing
+    /// of what changes, and closes it in time. Whether lists are older too decides.
+    fn looked(&mut self, from: Cursor, at: &Cursor) -> Outcome {
+        if at.is_surely_older_than(&from) {
+            return (self.list_afresh(), None, Some(Restart::WentBack));
+        }
+        (Phase::Opening { from }, None, None)
     }
 
     fn ended_badly(&mut self, from: Cursor, end: End) -> Outcome {

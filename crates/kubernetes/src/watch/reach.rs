@@ -1,13 +1,14 @@
 //! Whether the API server answers this replica at all.
 
 use http::StatusCode;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
 use kube::Client;
 use lockstep_catalog::SourceError;
 use lockstep_model::FactKind;
 use std::time::Duration;
 
 use super::{
-    ask::{ask, refused, unsent},
+    ask::{ask, refusal, unsent},
     failure::Failure,
     request,
     stream::in_full,
@@ -18,10 +19,11 @@ use crate::access::Access;
 /// How long the answer may take. It holds one object.
 const REACH_DEADLINE: Duration = Duration::from_secs(5);
 
-/// What is asked for: small objects that every cluster has and that every watch needs.
+/// What is asked for is of a kind that is followed, and that every cluster has.
 const ASKED: FactKind = FactKind::Service;
 
-/// Asks for one object of a kind that is followed.
+/// Asks for one object of a kind that is followed. Not for a list of one: a server counts
+/// and weighs lists, and every replica asks all the time.
 ///
 /// # Errors
 ///
@@ -44,5 +46,18 @@ async fn one(client: &Client) -> Result<(), Failure> {
     if response.status().is_success() || is_busy {
         return Ok(());
     }
-    Err(refused(response).await)
+    let is_missing = response.status() == StatusCode::NOT_FOUND;
+    let (failure, body) = refusal(response).await;
+    // That there is no such object says only a server that let us ask; a load balancer
+    // without a server has not found the path.
+    if is_missing && names_object(&body) {
+        return Ok(());
+    }
+    Err(failure)
+}
+
+fn names_object(body: &[u8]) -> bool {
+    let status: Status = serde_json::from_slice(body).unwrap_or_default();
+    let name = status.details.and_then(|details| details.name);
+    name.as_deref() == Some(request::ONE)
 }

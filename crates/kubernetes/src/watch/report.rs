@@ -61,6 +61,7 @@ impl Restart {
             Self::NotServed => "not_served",
             Self::ListFailed => "list_failed",
             Self::WentBack => "went_back",
+            Self::Restored => "restored",
             Self::WatchFailed => "watch_failed",
             Self::Broken => "broken",
             Self::Silent => "silent",
@@ -94,9 +95,28 @@ impl Report {
         self.refusals = Repeats::default();
     }
 
-    pub(super) fn restarted(&self, restart: Restart) {
+    pub(super) fn restarted(&mut self, restart: Restart) {
         self.metrics.restarted(self.kind, restart.label());
-        tracing::debug!(kind = %self.kind, reason = restart.label(), "begins again");
+        let (kind, reason) = (self.kind, restart.label());
+        match restart {
+            Restart::Restored => tracing::error!(
+                %kind,
+                "the api server's store went back in time for good, as if restored from a \
+                 backup: what it has now is taken for true"
+            ),
+            Restart::WentBack => {
+                let what = "it shows what is older than what is known already";
+                tracing::warn!(%kind, "{what}: not believed yet");
+                self.troubled(what.to_owned());
+            }
+            Restart::Gone
+            | Restart::NotServed
+            | Restart::ListFailed
+            | Restart::WatchFailed
+            | Restart::Broken
+            | Restart::Silent
+            | Restart::Garbled => tracing::debug!(%kind, reason, "begins again"),
+        }
     }
 
     /// The kind is told as it should be.

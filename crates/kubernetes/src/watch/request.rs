@@ -22,20 +22,28 @@ pub(crate) fn list(version: Version, token: Option<&str>) -> http::Result<Reques
         uri.push_str("&continue=");
         push_encoded(&mut uri, token);
     }
-    let accept = match form(version.kind()) {
-        Form::Whole => "application/json",
-        Form::Metadata => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
-    };
-    ask(uri, accept)
+    ask(uri, of_lists(version))
 }
 
-/// Asks for one object, as of now.
+/// Asks for the shortest list, whose own resource version is all that matters.
+///
+/// # Errors
+///
+/// The request could not be put together.
+pub(crate) fn look(version: Version) -> http::Result<Request<Body>> {
+    ask(format!("{}?limit=1", version.path()), of_lists(version))
+}
+
+/// The name of the object that is asked for alone: the API server's own Service.
+pub(crate) const ONE: &str = "kubernetes";
+
+/// Asks for one object of the namespace `default`, as of now.
 ///
 /// # Errors
 ///
 /// The request could not be put together.
 pub(crate) fn one(version: Version) -> http::Result<Request<Body>> {
-    ask(format!("{}?limit=1", version.path()), "application/json")
+    ask(version.path_to("default", ONE), "application/json")
 }
 
 /// Asks for a watch from a place in history, to be closed after so many seconds.
@@ -54,6 +62,13 @@ pub(crate) fn watch(version: Version, from: &Cursor, seconds: u64) -> http::Resu
         Form::Metadata => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
     };
     ask(uri, accept)
+}
+
+fn of_lists(version: Version) -> &'static str {
+    match form(version.kind()) {
+        Form::Whole => "application/json",
+        Form::Metadata => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+    }
 }
 
 fn ask(uri: String, accept: &'static str) -> http::Result<Request<Body>> {
@@ -125,10 +140,19 @@ mod tests {
     }
 
     #[test]
+    fn a_look_is_a_short_list() {
+        assert_eq!(
+            shown(look(Version::best(FactKind::Job))),
+            "GET /apis/batch/v1/jobs?limit=1 \
+             as application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        );
+    }
+
+    #[test]
     fn one_object_is_asked_for_from_the_quorum_as_a_list_is() {
         assert_eq!(
             shown(one(Version::best(FactKind::Service))),
-            "GET /api/v1/services?limit=1 as application/json",
+            "GET /api/v1/namespaces/default/services/kubernetes as application/json",
         );
     }
 

@@ -8,7 +8,7 @@ use tokio::{
 };
 
 use super::{
-    ask::{ask, page, send, unsent},
+    ask::{ask, look, page, send, unsent},
     decode::Line,
     failure::Failure,
     machine::{Act, Begin, End, Input, Machine},
@@ -86,6 +86,16 @@ impl Follower {
                     Input::WatchFailed(failure)
                 }
             },
+            Act::Look { version } => {
+                self.stream = None;
+                match look(&self.access, version).await {
+                    Ok(at) => Input::Looked(at),
+                    Err(failure) => {
+                        self.report.failed("look", &failure);
+                        Input::LookFailed
+                    }
+                }
+            }
             Act::Read => self.read().await,
             Act::Wait(pause) => {
                 // Nobody reads it any more, so the server should know.

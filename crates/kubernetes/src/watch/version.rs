@@ -38,6 +38,12 @@ impl Version {
         format!("{}/{}", self.prefix(), self.kind.resource())
     }
 
+    /// Where one object is: `/api/v1/namespaces/default/services/kubernetes`.
+    pub(crate) fn path_to(self, namespace: &str, name: &str) -> String {
+        let (prefix, resource) = (self.prefix(), self.kind.resource());
+        format!("{prefix}/namespaces/{namespace}/{resource}/{name}")
+    }
+
     /// As manifests write it: `apps/v1`.
     pub(crate) fn name(self) -> &'static str {
         let prefix = self.prefix();
@@ -101,6 +107,8 @@ mod tests {
         let shown = |version: Version| (version.path(), version.name());
         let pods = Version::best(FactKind::Pod);
         assert_eq!(shown(pods), ("/api/v1/pods".to_owned(), "v1"));
+        let service = Version::best(FactKind::Service).path_to("default", "kubernetes");
+        assert_eq!(service, "/api/v1/namespaces/default/services/kubernetes");
         let servers = Version::best(FactKind::Server).next();
         let path = "/apis/policy.linkerd.io/v1beta2/servers".to_owned();
         assert_eq!(shown(servers), (path, "policy.linkerd.io/v1beta2"));

@@ -39,4 +39,8 @@ pub struct StandingAnswer {
     /// there yet, or keeps it no more.
     #[prost(message, optional, tag = "3")]
     pub position: ::core::option::Option<super::super::admin::v1::Position>,
+    /// For how long the source has answered it each time that it asked; milliseconds.
+    /// Absent while the source does not, and before the first time.
+    #[prost(uint64, optional, tag = "4")]
+    pub source_reached_ms: ::core::option::Option<u64>,
 }

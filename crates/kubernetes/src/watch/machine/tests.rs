@@ -1,6 +1,6 @@
 //! Every transition, and the histories that matter.
 
-use super::{trouble::PATIENCE, *};
+use super::*;
 
 mod optional;
 
@@ -370,6 +370,39 @@ fn a_watch_that_delivered_or_lasted_is_reopened_at_once() {
 }
 
 #[test]
+fn a_server_that_tells_nothing_for_a_minute_is_asked_how_far_it_has_come() {
+    for (at, next) in [
+        ("99", list(None)),
+        ("100", watch("100")),
+        ("101", watch("100")),
+    ] {
+        let mut machine = reading("100");
+        for _ in 1..IDLE_MAX {
+            assert_eq!(machine.step(ended(End::Closed, 15)).act, watch("100"));
+            machine.step(Input::WatchOpened);
+        }
+        let version = Version::best(KIND);
+        let step = machine.step(ended(End::Closed, 15));
+        assert_eq!(step, silent(Act::Look { version }, None));
+        let went_back = (next == list(None)).then_some(Restart::WentBack);
+        let looked = machine.step(Input::Looked(cursor(at)));
+        assert_eq!(looked, silent(next, went_back));
+    }
+    // Not of one that told something, or does not answer.
+    let mut machine = reading("1");
+    for at in ["2", "3", "4", "5", "6", "7", "8"] {
+        machine.step(changed("a", at));
+        assert_eq!(machine.step(ended(End::Closed, 15)).act, watch(at));
+        machine.step(Input::WatchOpened);
+    }
+    for _ in 0..IDLE_MAX {
+        machine.step(ended(End::Closed, 15));
+        machine.step(Input::WatchOpened);
+    }
+    assert_eq!(machine.step(Input::LookFailed).act, watch("8"));
+}
+
+#[test]
 fn a_watch_that_ends_at_once_waits_longer_each_time() {
     for (end, restart) in [
         (End::Closed, Restart::Broken),
@@ -405,36 +438,80 @@ fn a_good_watch_that_breaks_waits_only_briefly() {
     }
 }
 
+/// Gives the same answer until the machine does something else than to wait and to do
+/// `again`; says what that is, how long it waited at least, and for how long at most.
+fn persist(
+    machine: &mut Machine,
+    answer: &Input,
+    again: &Act,
+    why: Restart,
+) -> (Step, Duration, Duration) {
+    let (mut least, mut most) = (Duration::ZERO, Duration::ZERO);
+    loop {
+        let step = machine.step(answer.clone());
+        let Act::Wait(pause) = step.act else {
+            return (step, least, most);
+        };
+        assert_eq!(step, silent(Act::Wait(pause), Some(why)));
+        least += pause.least;
+        most += pause.most;
+        assert_eq!(machine.step(Input::TimerFired), silent(again.clone(), None));
+        if matches!(again, Act::Watch { .. }) && !matches!(answer, Input::WatchFailed(_)) {
+            machine.step(Input::WatchOpened);
+        }
+    }
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
 #[test]
-fn a_list_from_the_past_is_not_believed_until_patience_ends() {
+fn a_list_from_the_past_is_not_believed_for_a_minute() {
     let mut machine = reading("100");
     machine.step(changed("a", "101"));
     machine.step(Input::WatchFailed(failure(FailureKind::Gone)));
-    for times in 1..=PATIENCE {
-        let step = machine.step(page(&[], "99", None));
-        assert_eq!(step, silent(wait(times), Some(Restart::WentBack)));
-        assert_eq!(machine.step(Input::TimerFired), silent(list(None), None));
-    }
-    let step = machine.step(page(&[], "99", None));
+    let old = page(&[], "99", None);
+    let (step, least, most) = persist(&mut machine, &old, &list(None), Restart::WentBack);
     assert_eq!(
-        (step.emit, step.act),
-        (Some(listed(&[], "99")), watch("99"))
+        (step.emit, step.restart, step.act),
+        (
+            Some(listed(&[], "99")),
+            Some(Restart::Restored),
+            watch("99")
+        )
     );
+    assert!(least >= MINUTE && most < 3 * MINUTE, "{least:?} {most:?}");
 }
 
 #[test]
-fn an_event_from_the_past_is_not_told_and_believed_only_as_a_list() {
+fn a_list_of_now_among_lists_of_the_past_begins_the_minute_again() {
+    let mut machine = reading("100");
+    for _ in 0..20 {
+        machine.step(Input::WatchFailed(failure(FailureKind::Gone)));
+        if matches!(machine.act(), Act::Wait(_)) {
+            machine.step(Input::TimerFired);
+        }
+        for _ in 0..8 {
+            let step = machine.step(page(&[], "99", None));
+            assert_eq!((step.emit, step.restart), (None, Some(Restart::WentBack)));
+            machine.step(Input::TimerFired);
+        }
+        let step = machine.step(page(&[], "100", None));
+        assert_eq!(step.emit, Some(listed(&[], "100")));
+        machine.step(Input::WatchOpened);
+    }
+}
+
+#[test]
+fn an_event_from_the_past_is_not_told_and_a_list_decides() {
     for old in [changed("a", "99"), bookmark("99")] {
         let mut machine = reading("100");
-        for times in 1..=PATIENCE {
-            let step = machine.step(old.clone());
-            assert_eq!(step, silent(wait(times), Some(Restart::WentBack)));
-            assert_eq!(machine.step(Input::TimerFired), silent(watch("100"), None));
-            machine.step(Input::WatchOpened);
-        }
-        assert_eq!(machine.step(old), lost(list(None)));
-        let step = machine.step(page(&["a"], "99", None));
-        assert_eq!(step.emit, Some(listed(&["a"], "99")));
+        let (step, least, most) = persist(&mut machine, &old, &watch("100"), Restart::WentBack);
+        assert_eq!(step, lost(list(None)));
+        assert!(least >= MINUTE / 6 && most < MINUTE, "{least:?} {most:?}");
+        // It lagged: a list is of now.
+        let step = machine.step(page(&["a"], "102", None));
+        assert_eq!(step.emit, Some(listed(&["a"], "102")));
+        assert_eq!(step.restart, None);
     }
 }
 
@@ -456,33 +533,30 @@ fn a_list_that_is_newer_or_cannot_be_compared_is_believed() {
 }
 
 #[test]
-fn a_server_that_stays_behind_the_cursor_is_listed_when_patience_ends() {
+fn a_server_that_stays_behind_the_cursor_is_listed_and_believed_after_a_minute_more() {
     let mut machine = Machine::new(KIND, Begin::After(cursor("100")));
-    for times in 1..=PATIENCE {
-        let step = machine.step(Input::WatchFailed(failure(FailureKind::TooNew)));
-        assert_eq!(step, silent(wait(times), Some(Restart::WatchFailed)));
-        assert_eq!(machine.step(Input::TimerFired), silent(watch("100"), None));
-    }
-    let step = machine.step(Input::WatchFailed(failure(FailureKind::TooNew)));
+    let ahead = Input::WatchFailed(failure(FailureKind::TooNew));
+    let (step, _, _) = persist(&mut machine, &ahead, &watch("100"), Restart::WatchFailed);
     assert_eq!(step, lost(list(None)));
     // Its history was replaced: the list is older, and true.
-    let step = machine.step(page(&["a"], "5", None));
+    let old = page(&["a"], "5", None);
+    let (step, least, _) = persist(&mut machine, &old, &list(None), Restart::WentBack);
     assert_eq!(
-        (step.emit, step.act),
-        (Some(listed(&["a"], "5")), watch("5"))
+        (step.emit, step.restart, step.act),
+        (
+            Some(listed(&["a"], "5")),
+            Some(Restart::Restored),
+            watch("5")
+        )
     );
+    assert!(least >= MINUTE);
 }
 
 #[test]
 fn an_unreadable_place_in_history_is_stepped_over_by_a_list() {
-    let mut machine = Machine::new(KIND, Begin::After(cursor("100")));
-    for _ in 0..PATIENCE {
-        machine.step(Input::WatchOpened);
-        machine.step(ended(End::Garbled, 0));
-        machine.step(Input::TimerFired);
-    }
-    machine.step(Input::WatchOpened);
-    let step = machine.step(ended(End::Garbled, 0));
+    let mut machine = reading("100");
+    let garbled = ended(End::Garbled, 0);
+    let (step, _, _) = persist(&mut machine, &garbled, &watch("100"), Restart::Garbled);
     assert_eq!(step, lost(list(None)));
 }
 
@@ -496,6 +570,8 @@ fn inputs() -> Vec<Input> {
         changed("x", "51"),
         ended(End::Closed, 9),
         Input::TimerFired,
+        Input::Looked(cursor("52")),
+        Input::LookFailed,
     ]
 }
 
@@ -508,11 +584,20 @@ fn an_outcome_of_another_act_changes_nothing() {
         machine.step(Input::ListFailed(failure(FailureKind::Other)));
         machine
     };
-    let starts: [(&dyn Fn() -> Machine, &[usize]); 4] = [
+    let looking = || {
+        let mut machine = reading("7");
+        for _ in 0..IDLE_MAX {
+            machine.step(ended(End::Closed, 15));
+            machine.step(Input::WatchOpened);
+        }
+        machine
+    };
+    let starts: [(&dyn Fn() -> Machine, &[usize]); 5] = [
         (&listing, &[0, 1]),
         (&opening, &[2, 3]),
         (&|| reading("7"), &[3, 4, 5]),
         (&waiting, &[6]),
+        (&looking, &[7, 8]),
     ];
     for (start, expected) in starts {
         for (number, input) in inputs().into_iter().enumerate() {

@@ -4,9 +4,13 @@ use std::time::Duration;
 
 use crate::watch::pace::Pause;
 
-/// How often the same dead end is tried before it is believed. With the back-off that
-/// is between one and three minutes: longer than any server lags behind another.
-pub(super) const PATIENCE: u32 = 12;
+/// How long watches may lead nowhere before a list is asked for instead, at least.
+pub(super) const WATCH_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long lists must be older than what was known before they are believed, at least:
+/// the server's store was restored from a backup then. Each of these lists comes from a
+/// quorum of the store, never from a cache, and no such list lags for so long.
+pub(super) const LIST_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Counts failures since the last success of their kind.
 #[derive(Debug, Default)]
@@ -16,15 +20,21 @@ pub(super) struct Trouble {
     /// Lists begun because history was gone; only a watch that delivers ends them, or
     /// a server that always says 410 would be listed in a circle.
     gone: u32,
-    /// Dead ends: a list from the past, a watch of the future, an unreadable event.
-    stuck: u32,
+    /// The pauses between dead ends in a row, at least: a list from the past, a watch of
+    /// the future, an unreadable event.
+    stuck_for: Duration,
 }
 
 impl Trouble {
     /// A list is complete.
     pub(super) fn listed(&mut self) {
         self.failures = 0;
-        self.stuck = 0;
+        self.stuck_for = Duration::ZERO;
+    }
+
+    /// The dead end is left by another way, which has a patience of its own.
+    pub(super) fn turned(&mut self) {
+        self.stuck_for = Duration::ZERO;
     }
 
     /// A request failed: how long to wait.
@@ -42,12 +52,13 @@ impl Trouble {
 
     /// A dead end: how long to wait.
     pub(super) fn stuck(&mut self, retry_after: Option<Duration>) -> Pause {
-        self.stuck = self.stuck.saturating_add(1);
-        self.failed(retry_after)
+        let pause = self.failed(retry_after);
+        self.stuck_for = self.stuck_for.saturating_add(pause.least);
+        pause
     }
 
-    /// Whether the dead end was tried often enough.
-    pub(super) fn is_stuck(&self) -> bool {
-        self.stuck >= PATIENCE
+    /// Whether the dead end was tried for that long.
+    pub(super) fn is_stuck_for(&self, patience: Duration) -> bool {
+        self.stuck_for >= patience
     }
 }

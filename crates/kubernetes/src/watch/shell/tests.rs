@@ -22,6 +22,7 @@ use super::*;
 use crate::watch::given;
 
 mod optional;
+mod restored;
 mod silence;
 
 const KIND: FactKind = FactKind::Node;

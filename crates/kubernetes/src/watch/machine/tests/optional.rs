@@ -208,6 +208,9 @@ fn a_moment_of_denial_loses_nothing() {
             if machine.act() == Act::Read {
                 machine.step(ended(End::Closed, 60));
             }
+            if matches!(machine.act(), Act::Look { .. }) {
+                machine.step(Input::LookFailed);
+            }
             for _ in 1..ROUNDS_TO_LEAVE {
                 assert_eq!(machine.step(watch_denied()).emit, None);
                 let step = rest_of_round(&mut machine);
